@@ -1,0 +1,182 @@
+"""What an algorithm is: one frozen record that a plugin returns from its hook.
+
+A port is declared once; its declaration drives the handle's checks and signature, the
+kernels' layout, the benchmark inputs and the documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from attrs import field, frozen
+
+from grid_core.errors import ContractError
+from grid_core.model.types import RobotModel
+
+__all__ = ["API_VERSION", "Algorithm", "BenchmarkCase", "Context", "Dim", "Options", "Port"]
+
+API_VERSION = (1, 0)
+"""Version of this contract: an algorithm's major must match, its minor be at most ours."""
+
+Dim: TypeAlias = int | str
+"""A width: a number, or one of ``nq``, ``nv``, ``nb``, ``nee``."""
+
+T = TypeVar("T")
+
+
+@frozen(kw_only=True)
+class Options:
+    """What a handle was loaded with that changes the arithmetic."""
+
+    use_joint_dynamics: bool = False
+    """Whether the joints' damping and friction act."""
+    targets: tuple[int, ...] = ()
+    """Frame IDs of the end effectors."""
+    output_convention: str = "pinocchio"
+
+
+@frozen(kw_only=True)
+class Port:
+    """One named array that goes in or comes out."""
+
+    name: str
+    shape: tuple[Dim, ...]
+    """Shape for one problem; the batch axis stands before it."""
+    doc: str
+    unit: str = ""
+    frame: str = ""
+    optional: bool = False
+    """An input that may be None; the program is then traced without it."""
+    on_demand: bool = False
+    """An optional input whose variant is compiled at its first use, not at load."""
+    uniform: bool = False
+    """An input of shape () shared by the whole batch, with a default: gravity."""
+    default: float | None = None
+
+    def size(self, model: RobotModel, options: Options) -> int:
+        """Number of scalars for one problem."""
+        result = 1
+        for width in self.dims(model, options):
+            result *= width
+        return result
+
+    def dims(self, model: RobotModel, options: Options) -> tuple[int, ...]:
+        """The shape in numbers for this model."""
+        known = {"nq": model.nq, "nv": model.nv, "nb": model.nb, "nee": len(options.targets)}
+        return tuple(known[d] if isinstance(d, str) else d for d in self.shape)
+
+
+@frozen(kw_only=True)
+class BenchmarkCase:
+    """One thing worth timing: which optional inputs to give, and what to compare with."""
+
+    label: str
+    inputs: tuple[str, ...]
+    """Names of the optional inputs to fill (all required ones always are)."""
+    pinocchio: str | None = None
+    """Name of the Pinocchio function that does the same, if any."""
+
+
+@frozen(kw_only=True)
+class Context(Generic[T]):
+    """What `Algorithm.reference` and `Algorithm.program` receive.
+
+    For a reference, arrays are float64 NumPy arrays of shape (B, *port.shape) (uniform ones:
+    plain floats). For a program, they are NumPy object arrays of symbolic scalars of shape
+    port.shape (uniform ones: one scalar). An optional input that was not given is None.
+    """
+
+    model: RobotModel
+    options: Options
+    algorithm: Algorithm
+    inputs: Mapping[str, T | None]
+    available: Mapping[str, Algorithm]
+    """Every loaded algorithm by name, for `call`."""
+    run: Callable[[Context[T]], Mapping[str, T]]
+    """How an algorithm is evaluated in this context: `reference` or `program`."""
+
+    def __getitem__(self, name: str) -> T:
+        value = self.inputs[name]
+        if value is None:
+            raise ContractError(
+                f"{self.algorithm.name}: input {name!r} was not given; use .get({name!r})"
+            )
+        return value
+
+    def get(self, name: str) -> T | None:
+        """Return the input, or None when the optional input was not given."""
+        return self.inputs[name]
+
+    def call(self, name: str, **inputs: Any) -> Mapping[str, T]:
+        """Evaluate another algorithm that this one `needs`; returns its outputs by name.
+
+        In a program its arithmetic is traced into the same program and shared with it.
+
+        Raises:
+            ContractError: `name` is not among the algorithm's `needs`.
+        """
+        if name not in self.algorithm.needs:
+            raise ContractError(
+                f"{self.algorithm.name} calls {name!r} without naming it in its `needs` "
+                f"{self.algorithm.needs}"
+            )
+        other = self.available[name]
+        given: dict[str, Any] = {p.name: p.default if p.uniform else None for p in other.inputs}
+        unknown = set(inputs) - set(given)
+        if unknown:
+            raise ContractError(f"{self.algorithm.name}: {name} has no input {sorted(unknown)}")
+        given.update(inputs)
+        missing = [p.name for p in other.inputs if given[p.name] is None and not p.optional]
+        if missing:
+            raise ContractError(f"{self.algorithm.name}: {name} needs its input {missing}")
+        return self.run(
+            Context(
+                model=self.model,
+                options=self.options,
+                algorithm=other,
+                inputs=given,
+                available=self.available,
+                run=self.run,
+            )
+        )
+
+
+@frozen(kw_only=True)
+class Algorithm:
+    """One operation on batches of robot states.
+
+    Attributes:
+        name: the field's standard name, a Python identifier: ``forward_dynamics``.
+        family: name of the folder it lives in; a family can be loaded as a whole.
+        summary: one line.
+        inputs: ports in the order of the handle method's arguments.
+        outputs: ports; several are returned as a named tuple.
+        reference: textbook NumPy implementation, float64, batched.
+        program: the same over symbolic scalars; loops over joints run at trace time.
+        source: paper and equation, or specification.
+        needs: algorithms that `Context.call` may evaluate.
+        template: path of a ``.cu.j2`` beside the plugin; None takes the shared one.
+        refuse: says why a model cannot have this operation, or None when it can.
+        method: replaces the generated handle method: ``method(call, ...)``, where ``call``
+            is the generated one and the rest is the signature that users see.
+        benchmarks: what `grid bench` times.
+        default: whether ``all`` and an absent ``algorithm_list`` include it.
+        api_version: version of this contract that the plugin was written for.
+    """
+
+    name: str
+    family: str
+    summary: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    reference: Callable[[Context[Any]], Mapping[str, Any]]
+    program: Callable[[Context[Any]], Mapping[str, Any]]
+    source: str
+    needs: tuple[str, ...] = ()
+    template: str | None = None
+    refuse: Callable[[Context[Any]], str | None] | None = None
+    method: Callable[..., Any] | None = None
+    benchmarks: tuple[BenchmarkCase, ...] = ()
+    default: bool = True
+    api_version: tuple[int, int] = field(default=API_VERSION)

@@ -1,0 +1,77 @@
+"""What a backend is, and what it is asked to build."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from attrs import field, frozen
+
+from grid_core.algorithm import Algorithm, Options
+from grid_core.model.types import RobotModel
+
+__all__ = ["Backend", "BuildSettings", "Kernel", "Operation"]
+
+
+@frozen(kw_only=True)
+class Operation:
+    """One algorithm for one robot, one precision and one choice of optional inputs."""
+
+    algorithm: Algorithm
+    available: Mapping[str, Algorithm] = field(eq=False, repr=False)
+    """Every algorithm by name, for those that it needs."""
+    model: RobotModel = field(repr=False)
+    options: Options
+    dtype: np.dtype[Any]
+    present: frozenset[str]
+    """Names of the optional inputs that are given."""
+    providers: Mapping[str, str] = field(factory=dict, eq=False, repr=False)
+    """Distribution and version that provides each algorithm, by name."""
+
+
+@frozen(kw_only=True)
+class BuildSettings:
+    """Where and how a backend builds."""
+
+    cache_dir: Path | None
+    """Folder of the build cache; None builds in memory only."""
+    num_threads: int
+    """Threads over the batch."""
+
+
+class Kernel(Protocol):
+    """A compiled operation.
+
+    Arrays are C-contiguous, of the operation's dtype, shape (batch, *port.shape); uniform
+    inputs are Python floats. Absent optional inputs are absent from ``inputs``. Output arrays
+    are written in full.
+    """
+
+    def __call__(
+        self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> None: ...
+
+
+class Backend(Protocol):
+    """A way to run operations."""
+
+    name: str
+    """What ``load_robot(backend=...)`` calls it."""
+    summary: str
+    priority: int
+    """``backend="auto"`` takes the available backend of the highest priority; below 0: never."""
+    dtypes: tuple[str, ...]
+    """Precisions it can run: ``float32``, ``float64``."""
+
+    def unavailable(self) -> str | None:
+        """Say what is missing to run here and what to do about it; None when nothing is."""
+        ...
+
+    def build(self, operation: Operation, settings: BuildSettings) -> Kernel:
+        """Compile the operation, or read it from the cache."""
+        ...
+
+
+BackendFactory = Callable[[], Backend]

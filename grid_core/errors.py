@@ -1,0 +1,149 @@
+"""Every error that Grid raises on purpose.
+
+One root, `GridError`. Each class is also the built-in exception that a caller would expect,
+so ``except ValueError`` around a call with bad arrays works. A message says what is wrong,
+where (file, line, element, name, attribute; or operation and argument) and what to do.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BackendError",
+    "BackendUnavailable",
+    "CacheError",
+    "ContractError",
+    "GridError",
+    "HandleClosed",
+    "InputError",
+    "ModelError",
+    "ModelWarning",
+    "OperationNotLoaded",
+    "OperationRefused",
+    "OptionError",
+    "PluginConflict",
+    "PluginError",
+    "PluginWarning",
+    "TraceError",
+    "UnknownAlgorithm",
+    "UnknownName",
+    "UnknownRobot",
+]
+
+
+class GridError(Exception):
+    """Root of all errors raised by Grid."""
+
+    def __str__(self) -> str:
+        # KeyError's own __str__ shows the repr of its argument, quotes and all.
+        return str(self.args[0]) if self.args else type(self).__name__
+
+
+class ModelError(GridError, ValueError):
+    """A robot description that cannot be read, or that describes no robot.
+
+    Attributes:
+        file: path or label of the document, or None.
+        line: line of the offending element, counted from 1, or None.
+        element: tag of the element, such as ``joint``.
+        name: value of its (or its owner's) ``name`` attribute.
+        attribute: name of the offending attribute.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        element: str | None = None,
+        name: str | None = None,
+        attribute: str | None = None,
+    ) -> None:
+        self.file = file
+        self.line = line
+        self.element = element
+        self.name = name
+        self.attribute = attribute
+        self.reason = message
+        super().__init__(self._compose())
+
+    def _compose(self) -> str:
+        place = self.file or ""
+        if self.line is not None:
+            place += f":{self.line}"
+        subject = ""
+        if self.element is not None:
+            subject = f"<{self.element}>"
+            if self.name is not None:
+                subject += f" {self.name!r}"
+            if self.attribute is not None:
+                subject += f" attribute {self.attribute!r}"
+        return ": ".join(part for part in (place, subject, self.reason) if part)
+
+
+class ModelWarning(UserWarning):
+    """A robot description that is usable but suspicious; the message names the element."""
+
+
+class InputError(GridError, ValueError):
+    """An array argument of the wrong width, rank, dtype or batch."""
+
+
+class OptionError(GridError, ValueError):
+    """An option of unknown name or value."""
+
+
+class UnknownName(GridError, KeyError):
+    """A joint, link or frame name that the model does not have."""
+
+
+class UnknownRobot(GridError, KeyError):
+    """A robot name that was never registered."""
+
+
+class UnknownAlgorithm(GridError, KeyError):
+    """An algorithm, family or backend name that no plugin offers."""
+
+
+class OperationNotLoaded(GridError, AttributeError):
+    """An operation that exists, or may exist, but was not loaded into this handle."""
+
+
+class OperationRefused(GridError, RuntimeError):
+    """An operation that this model cannot have, such as M⁻¹ where M is singular."""
+
+
+class HandleClosed(GridError, RuntimeError):
+    """A handle used after `close`."""
+
+
+class PluginError(GridError, RuntimeError):
+    """A plugin that failed, with its provider named."""
+
+
+class PluginConflict(PluginError):
+    """Two plugins that claim one name."""
+
+
+class ContractError(PluginError, ValueError):
+    """A plugin's record that breaks the contract of `grid_core.algorithm`."""
+
+
+class PluginWarning(UserWarning):
+    """A plugin that was left out, with the reason."""
+
+
+class TraceError(GridError, TypeError):
+    """A program that does with symbolic scalars what they cannot do (branch on a value, say)."""
+
+
+class BackendError(GridError, RuntimeError):
+    """A backend that could not compile or run an operation."""
+
+
+class BackendUnavailable(BackendError):
+    """A backend that this machine cannot run; the message says what is missing."""
+
+
+class CacheError(GridError, OSError):
+    """A build cache that cannot be used (not writable, say)."""
