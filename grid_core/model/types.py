@@ -38,10 +38,11 @@ def _readonly(value: object) -> Array:
     return array
 
 
-def _array() -> Array:
-    """Declare a read-only float64 array field that compares by value."""
-    result: Array = field(converter=_readonly, eq=cmp_using(eq=np.array_equal))
-    return result
+def _optional_readonly(value: object) -> Array | None:
+    return None if value is None else _readonly(value)
+
+
+_by_value = cmp_using(eq=np.array_equal)
 
 
 class JointKind(enum.Enum):
@@ -103,9 +104,9 @@ class Inertia:
 
     mass: float
     """[kg]"""
-    com: Array = _array()
+    com: Array = field(converter=_readonly, eq=_by_value, hash=False)
     """Centre of mass in the joint frame [m], shape (3,)."""
-    rotational: Array = _array()
+    rotational: Array = field(converter=_readonly, eq=_by_value, hash=False)
     """Rotational inertia about the centre of mass, joint frame's axes [kg m²], shape (3, 3)."""
 
     @property
@@ -124,12 +125,9 @@ class Joint:
     kind: JointKind
     parent: int
     """ID of the body it hangs from; -1 is the root reference."""
-    placement: Array = _array()
+    placement: Array = field(converter=_readonly, eq=_by_value, hash=False)
     """T_parent_joint at zero motion, merged fixed ancestors included, shape (4, 4)."""
-    axis: Array | None = field(
-        converter=lambda v: None if v is None else _readonly(v),
-        eq=cmp_using(eq=np.array_equal),
-    )
+    axis: Array | None = field(converter=_optional_readonly, eq=_by_value, hash=False)
     """Signed unit axis in the joint frame, shape (3,); None for spherical and floating."""
     pitch: float
     """Advance of a helical joint [m/rad]; 0 for every other kind."""
@@ -176,7 +174,7 @@ class Frame:
     kind: FrameKind
     body: int
     """ID of the body that carries it; -1 for the root reference."""
-    placement: Array = _array()
+    placement: Array = field(converter=_readonly, eq=_by_value, hash=False)
     """T_body_frame, shape (4, 4)."""
 
 
@@ -186,7 +184,7 @@ class Link:
 
     name: str
     body: int
-    placement: Array = _array()
+    placement: Array = field(converter=_readonly, eq=_by_value, hash=False)
     """T_body_link, shape (4, 4)."""
 
 

@@ -1,0 +1,98 @@
+"""Load a URDF: the two functions that put the reader's steps in a row."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from grid_core.errors import ModelError, ModelWarning
+from grid_core.model.urdf.assemble import assemble
+from grid_core.model.urdf.decode import MAX_BYTES
+from grid_core.model.urdf.read_robot import read_robot
+from grid_core.model.urdf.report import Report
+from grid_core.model.urdf.topology import build_tree
+
+if TYPE_CHECKING:
+    from grid_core.model.types import RobotModel
+
+__all__ = ["load_urdf", "load_urdf_string"]
+
+
+def load_urdf(
+    path: str | os.PathLike[str], *, floating_base: bool = False, strict: bool = False
+) -> RobotModel:
+    """Read a robot from a URDF file.
+
+    Args:
+        path: the file; at most 32 MiB. Meshes are never opened.
+        floating_base: put a FLOATING joint ``root_joint`` between the world and the root link,
+            so q starts with [x y z, qx qy qz qw] and v with [linear; angular] in the base frame.
+            Otherwise the root link is fixed to the world and its mass does not matter.
+        strict: refuse what would otherwise be a warning.
+
+    Returns:
+        The effective model, in SI units and radians.
+
+    Raises:
+        ModelError: the file cannot be read, or describes no robot; says file, line and element.
+
+    Warns:
+        ModelWarning: once for each suspicious thing, also kept in ``model.warnings``.
+    """
+    file = os.fsdecode(os.fspath(path))
+    return _load(_read(file), file, floating_base=floating_base, strict=strict)
+
+
+def load_urdf_string(
+    text: str | bytes, *, name: str = "<string>", floating_base: bool = False, strict: bool = False
+) -> RobotModel:
+    """Read a robot from the text of a URDF.
+
+    Args:
+        text: the document; bytes are decoded as their mark or XML declaration says, or as UTF-8.
+        name: what messages call the document.
+        floating_base: as in `load_urdf`.
+        strict: as in `load_urdf`.
+
+    Returns:
+        The effective model, in SI units and radians.
+
+    Raises:
+        ModelError: the text describes no robot; says line and element.
+
+    Warns:
+        ModelWarning: once for each suspicious thing, also kept in ``model.warnings``.
+    """
+    return _load(text, name, floating_base=floating_base, strict=strict)
+
+
+def _load(text: str | bytes, file: str, *, floating_base: bool, strict: bool) -> RobotModel:
+    report = Report(file, strict=strict)
+    tree = build_tree(read_robot(text, report), report)
+    model = assemble(tree, report, floating_base=floating_base)
+    for message in report.warnings:
+        warnings.warn(message, ModelWarning, stacklevel=3)
+    return evolve(model, warnings=tuple(report.warnings))
+
+
+def _read(file: str) -> bytes:
+    """Return the file's bytes, but never many more than a robot has (``/dev/zero`` has no end)."""
+    try:
+        with Path(file).open("rb") as stream:
+            return stream.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        hint = "; to read text, use load_urdf_string" if "<" in file else ""
+        raise ModelError(f"no such file{hint}", file=_label(file)) from error
+    except IsADirectoryError as error:
+        raise ModelError("a directory, where a URDF file is needed", file=file) from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelError(f"cannot be read: {reason}", file=_label(file)) from error
+
+
+def _label(file: str) -> str:
+    return file if len(file) <= 200 else file[:197] + "..."

@@ -1,0 +1,102 @@
+"""Scanned text → nodes. The only file that knows lxml."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import field, frozen
+from lxml import etree
+
+if TYPE_CHECKING:
+    from grid_core.errors import ModelError
+    from grid_core.model.urdf.report import Report
+    from grid_core.model.urdf.scan import Scanned
+
+__all__ = ["Node", "parse_xml"]
+
+
+@frozen(eq=False)
+class Node:
+    """One XML element."""
+
+    tag: str
+    """Name as written, prefix included; without the prefix's or the default namespace."""
+    attributes: dict[str, str]
+    line: int
+    children: list[Node] = field(factory=list)
+
+
+def parse_xml(document: Scanned, report: Report) -> Node:
+    """Return the root element.
+
+    Raises:
+        ModelError: text that is not well-formed XML. Undeclared namespace prefixes, which robot
+            tools never minded, are no error.
+    """
+    data = document.text.encode()
+    try:
+        root = etree.fromstring(data, _parser(recover=False))
+    except etree.XMLSyntaxError as error:
+        root = _forgive_namespaces(data, error, report)
+    return _nodes(root, document.lines)
+
+
+def _parser(*, recover: bool) -> etree.XMLParser:
+    return etree.XMLParser(
+        encoding="utf-8",
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+        recover=recover,
+    )
+
+
+def _forgive_namespaces(data: bytes, error: Exception, report: Report) -> etree._Element:
+    """Parse again, past namespace errors; raise the first error of any other sort."""
+    parser = _parser(recover=True)
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError:
+        root = None
+    for entry in parser.error_log:
+        forgiven = entry.domain_name == "NAMESPACE" or entry.type_name == "DTD_XMLID_VALUE"
+        if entry.level_name != "WARNING" and not forgiven:
+            raise _malformed(entry.message, entry.line, report) from error
+    if root is None:
+        raise _malformed(str(error), getattr(error, "lineno", None), report) from error
+    return root
+
+
+def _malformed(message: str, line: int | None, report: Report) -> ModelError:
+    hint = ""
+    if "'<' not found" in message or "Document is empty" in message:
+        hint = " (to read a file, give its path to load_urdf)"
+    elif "Entity" in message:
+        hint = " (only &lt; &gt; &amp; &quot; &apos; and &#...; are known)"
+    return report.error(f"not well-formed XML: {message.strip()}{hint}", line=line)
+
+
+def _nodes(root: etree._Element, lines: list[int]) -> Node:
+    elements = list(root.iter())
+    made: dict[etree._Element, Node] = {}
+    for element, line in zip(elements, lines, strict=True):  # one start tag, one element
+        attributes = {str(key): str(value) for key, value in element.attrib.items()}
+        node = Node(_tag(element), attributes, line)
+        made[element] = node
+        parent = element.getparent()
+        if parent is not None:
+            made[parent].children.append(node)
+    return made[root]
+
+
+def _tag(element: etree._Element) -> str:
+    name = str(element.tag)
+    space, brace, local = name.rpartition("}")
+    if not brace:
+        return name
+    if "xacro" in space:
+        return f"xacro:{local}"
+    return f"{element.prefix}:{local}" if element.prefix else local
