@@ -1,0 +1,186 @@
+"""The expression graph: every distinct value once, trivial arithmetic folded away.
+
+Folding happens as a node is made, so a rotation's and an inertia's zeros and ones never reach
+a backend. Signs are moved outwards (``(-a)·b`` is kept as ``-(a·b)``) and absorbed by sums,
+so that values which differ only in sign are shared too.
+"""
+
+from __future__ import annotations
+
+import math
+
+from grid_core.program.ops import NUMPY, Op
+
+__all__ = ["Graph"]
+
+_COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX})
+
+
+class Graph:
+    """Nodes as parallel lists; a node's operands have smaller numbers than itself.
+
+    A CONST's and an INPUT's first operand is its index into `constants` or among the inputs.
+    """
+
+    __slots__ = ("_constant_ids", "_nodes", "a", "b", "constants", "num_inputs", "ops")
+
+    def __init__(self) -> None:
+        self.ops: list[Op] = []
+        self.a: list[int] = []
+        self.b: list[int] = []
+        self.constants: list[float] = []
+        self.num_inputs = 0
+        self._nodes: dict[tuple[Op, int, int], int] = {}
+        self._constant_ids: dict[float, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.ops)
+
+    def _append(self, op: Op, a: int, b: int) -> int:
+        self.ops.append(op)
+        self.a.append(a)
+        self.b.append(b)
+        return len(self.ops) - 1
+
+    def _node(self, op: Op, a: int, b: int = -1) -> int:
+        if op in _COMMUTATIVE and b < a:
+            a, b = b, a
+        key = (op, a, b)
+        found = self._nodes.get(key)
+        if found is None:
+            found = self._nodes[key] = self._append(op, a, b)
+        return found
+
+    def input(self) -> int:
+        """Add the next input."""
+        self.num_inputs += 1
+        return self._append(Op.INPUT, self.num_inputs - 1, -1)
+
+    def constant(self, value: float) -> int:
+        """Return the node of a constant."""
+        value = float(value) + 0.0  # -0.0 becomes 0.0
+        found = self._constant_ids.get(value)
+        if found is None:
+            self.constants.append(value)
+            found = self._append(Op.CONST, len(self.constants) - 1, -1)
+            self._constant_ids[value] = found
+        return found
+
+    def value(self, node: int) -> float | None:
+        """The number a constant node stands for, else None."""
+        return self.constants[self.a[node]] if self.ops[node] is Op.CONST else None
+
+    def neg(self, x: int) -> int:
+        """-x."""
+        op = self.ops[x]
+        if op is Op.NEG:
+            return self.a[x]
+        if op is Op.CONST:
+            return self.constant(-self.constants[self.a[x]])
+        if op is Op.SUB:
+            return self._node(Op.SUB, self.b[x], self.a[x])
+        return self._node(Op.NEG, x)
+
+    def add(self, x: int, y: int) -> int:
+        """x + y."""
+        ops = self.ops
+        if ops[x] is Op.CONST:
+            x, y = y, x
+        if ops[y] is Op.CONST:
+            c = self.constants[self.a[y]]
+            if ops[x] is Op.CONST:
+                return self.constant(self.constants[self.a[x]] + c)
+            if c == 0.0:
+                return x
+        if ops[y] is Op.NEG:
+            return self.sub(x, self.a[y])
+        if ops[x] is Op.NEG:
+            return self.sub(y, self.a[x])
+        return self._node(Op.ADD, x, y)
+
+    def sub(self, x: int, y: int) -> int:
+        """x - y."""
+        ops = self.ops
+        if x == y:
+            return self.constant(0.0)
+        if ops[y] is Op.CONST:
+            return self.add(x, self.constant(-self.constants[self.a[y]]))
+        if ops[x] is Op.CONST and self.constants[self.a[x]] == 0.0:
+            return self.neg(y)
+        if ops[y] is Op.NEG:
+            return self.add(x, self.a[y])
+        if ops[x] is Op.NEG:
+            return self.neg(self.add(self.a[x], y))
+        if (Op.SUB, y, x) in self._nodes:
+            return self._node(Op.NEG, self._nodes[Op.SUB, y, x])
+        return self._node(Op.SUB, x, y)
+
+    def mul(self, x: int, y: int) -> int:
+        """x · y."""
+        ops = self.ops
+        if ops[x] is Op.CONST:
+            x, y = y, x
+        if ops[y] is Op.CONST:
+            return self._scale(x, self.constants[self.a[y]])
+        if ops[x] is Op.NEG:
+            return self.neg(self.mul(self.a[x], y))
+        if ops[y] is Op.NEG:
+            return self.neg(self.mul(x, self.a[y]))
+        return self._node(Op.MUL, x, y)
+
+    def _scale(self, x: int, c: float) -> int:
+        op = self.ops[x]
+        if op is Op.CONST:
+            return self.constant(self.constants[self.a[x]] * c)
+        if c == 0.0:
+            return self.constant(0.0)
+        if c < 0.0:
+            return self.neg(self._scale(x, -c))
+        if op is Op.NEG:
+            return self.neg(self._scale(self.a[x], c))
+        if c == 1.0:
+            return x
+        if op is Op.MUL:
+            for inner, other in ((self.b[x], self.a[x]), (self.a[x], self.b[x])):
+                factor = self.value(inner)
+                if factor is not None:
+                    return self._scale(other, factor * c)
+        return self._node(Op.MUL, x, self.constant(c))
+
+    def div(self, x: int, y: int) -> int:
+        """x / y; a constant divisor becomes a factor."""
+        ops = self.ops
+        c = self.value(y)
+        if c is not None:
+            if c == 0.0:
+                raise ZeroDivisionError("a program divides by the constant 0")
+            return self._scale(x, 1.0 / c)
+        if ops[x] is Op.CONST and self.constants[self.a[x]] == 0.0:
+            return x
+        if ops[y] is Op.NEG:
+            return self.neg(self.div(x, self.a[y]))
+        if ops[x] is Op.NEG:
+            return self.neg(self.div(self.a[x], y))
+        return self._node(Op.DIV, x, y)
+
+    def unary(self, op: Op, x: int) -> int:
+        """SQRT, SIN, COS, ABS or SIGN of x."""
+        c = self.value(x)
+        if c is not None:
+            return self.constant(float(NUMPY[op](c)))
+        if self.ops[x] is Op.NEG and op in (Op.COS, Op.ABS):
+            return self.unary(op, self.a[x])
+        if self.ops[x] is Op.NEG and op in (Op.SIN, Op.SIGN):
+            return self.neg(self.unary(op, self.a[x]))
+        return self._node(op, x)
+
+    def extremum(self, op: Op, x: int, y: int) -> int:
+        """MIN or MAX of x and y."""
+        cx, cy = self.value(x), self.value(y)
+        if cx is not None and cy is not None:
+            return self.constant(min(cx, cy) if op is Op.MIN else max(cx, cy))
+        return x if x == y else self._node(op, x, y)
+
+    def is_finite(self) -> bool:
+        """Whether no folded constant overflowed."""
+        return all(math.isfinite(c) for c in self.constants)

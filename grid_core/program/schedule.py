@@ -1,0 +1,163 @@
+"""From a graph to instructions: dead values dropped, order chosen to keep few values alive."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+from grid_core.program.graph import Graph
+from grid_core.program.ops import Op
+
+__all__ = ["reachable", "schedule"]
+
+Instructions = tuple[tuple[Op, int, int], ...]
+
+
+def reachable(graph: Graph, roots: Sequence[int]) -> list[int]:
+    """Nodes that the roots need, themselves included, operands first."""
+    needed = bytearray(len(graph))
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if needed[node]:
+            continue
+        needed[node] = 1
+        stack += _operands(graph, node)
+    return [node for node in range(len(graph)) if needed[node]]
+
+
+def schedule(
+    graph: Graph, roots: Sequence[int]
+) -> tuple[Instructions, tuple[float, ...], tuple[int, ...]]:
+    """Order the nodes that the roots need and number the values.
+
+    Three orders are tried, the one with the fewest values alive at once is kept: as traced;
+    depth first from the results; and greedily, always what frees most.
+
+    Returns:
+        The instructions, the constants they read, and the value number of each root, in the
+        numbering of `grid_core.program.program.Program`.
+    """
+    nodes = reachable(graph, roots)
+    work = [n for n in nodes if graph.ops[n] not in (Op.INPUT, Op.CONST)]
+    orders = (work, _depth_first(graph, roots), _greedy(graph, work, roots))
+    order = min(orders, key=lambda o: _peak(graph, o, roots))
+    return _numbered(graph, nodes, order, roots)
+
+
+def _operands(graph: Graph, node: int) -> tuple[int, ...]:
+    if graph.ops[node] in (Op.INPUT, Op.CONST):
+        return ()
+    a, b = graph.a[node], graph.b[node]
+    return (a,) if b < 0 or a == b else (a, b)
+
+
+def _depth_first(graph: Graph, roots: Sequence[int]) -> list[int]:
+    done = bytearray(len(graph))
+    order = []
+    for root in roots:
+        stack = [(root, False)]
+        while stack:
+            node, ready = stack.pop()
+            if done[node]:
+                continue
+            if ready:
+                done[node] = 1
+                order.append(node)
+                continue
+            operands = _operands(graph, node)
+            if not operands:
+                done[node] = 1
+                continue
+            stack.append((node, True))
+            # Operands traced later hold more of the robot: do them first.
+            stack += [(x, False) for x in sorted(operands) if not done[x]]
+    return order
+
+
+def _use_lists(graph: Graph, work: Sequence[int]) -> dict[int, list[int]]:
+    users: dict[int, list[int]] = {}
+    for node in work:
+        for x in _operands(graph, node):
+            users.setdefault(x, []).append(node)
+    return users
+
+
+def _greedy(graph: Graph, work: Sequence[int], roots: Sequence[int]) -> list[int]:
+    users = _use_lists(graph, work)
+    kept = set(roots)
+    left = {x: len(u) + (x in kept) for x, u in users.items()}
+    in_work = set(work)
+    waiting = {n: sum(x in in_work for x in _operands(graph, n)) for n in work}
+    rank = {n: i for i, n in enumerate(work)}
+
+    def gain(node: int) -> int:
+        return sum(left[x] == 1 and graph.ops[x] is not Op.CONST for x in _operands(graph, node))
+
+    heap = [(-gain(n), rank[n], n) for n in work if waiting[n] == 0]
+    heapq.heapify(heap)
+    done: set[int] = set()
+    order = []
+    while heap:
+        _, _, node = heapq.heappop(heap)
+        if node in done:
+            continue
+        done.add(node)
+        order.append(node)
+        for x in _operands(graph, node):
+            left[x] -= 1
+            if left[x] == 1:
+                # Its last reader has become worth more.
+                heap_user = next(u for u in users[x] if u not in done) if x not in kept else -1
+                if heap_user >= 0 and waiting[heap_user] == 0:
+                    heapq.heappush(heap, (-gain(heap_user), rank[heap_user], heap_user))
+        for user in users.get(node, ()):
+            waiting[user] -= 1
+            if waiting[user] == 0:
+                heapq.heappush(heap, (-gain(user), rank[user], user))
+    return order
+
+
+def _peak(graph: Graph, order: Sequence[int], roots: Sequence[int]) -> int:
+    last = {}
+    for index, node in enumerate(order):
+        for x in _operands(graph, node):
+            last[x] = index
+    for root in roots:
+        last[root] = len(order)
+    live = most = 0
+    seen: set[int] = set()
+    for index, node in enumerate(order):
+        for x in _operands(graph, node):
+            if graph.ops[x] is Op.INPUT and x not in seen:
+                seen.add(x)
+                live += 1
+        live += 1
+        most = max(most, live)
+        live -= sum(
+            last[x] == index and graph.ops[x] is not Op.CONST for x in _operands(graph, node)
+        )
+    return most
+
+
+def _numbered(
+    graph: Graph, nodes: Sequence[int], order: Sequence[int], roots: Sequence[int]
+) -> tuple[Instructions, tuple[float, ...], tuple[int, ...]]:
+    number = [-1] * len(graph)
+    constants = []
+    for node in range(len(graph)):
+        if graph.ops[node] is Op.INPUT:
+            number[node] = graph.a[node]
+    for node in nodes:
+        if graph.ops[node] is Op.CONST:
+            number[node] = graph.num_inputs + len(constants)
+            constants.append(graph.constants[graph.a[node]])
+    base = graph.num_inputs + len(constants)
+    instructions = []
+    for index, node in enumerate(order):
+        number[node] = base + index
+        b = graph.b[node]
+        instructions.append(
+            (graph.ops[node], number[graph.a[node]], number[b] if b >= 0 else -1)
+        )
+    return tuple(instructions), tuple(constants), tuple(number[r] for r in roots)

@@ -1,0 +1,122 @@
+"""From an operation to its program: run the algorithm over symbolic scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from grid_core.algorithm import Algorithm, Context, Port
+from grid_core.backend import Operation
+from grid_core.errors import ContractError
+from grid_core.program.graph import Graph
+from grid_core.program.program import Program, ProgramPort
+from grid_core.program.scalar import Scalar, Value
+from grid_core.program.schedule import schedule
+
+__all__ = ["run_program", "symbolic_inputs", "trace"]
+
+
+def trace(operation: Operation) -> Program:
+    """Trace an operation.
+
+    Raises:
+        ContractError: the algorithm's program returns other outputs than it declares.
+        TraceError: it branches on a run-time value, or meets a constant that is not finite.
+    """
+    algorithm, graph = operation.algorithm, Graph()
+    ports = [p for p in algorithm.inputs if not p.optional or p.name in operation.present]
+    inputs, declared = symbolic_inputs(graph, ports, operation)
+    absent = {p.name: None for p in algorithm.inputs if p.name not in inputs}
+    context: Context[Any] = Context(
+        model=operation.model,
+        options=operation.options,
+        algorithm=algorithm,
+        inputs={**inputs, **absent},
+        available=operation.available,
+        run=run_program,
+    )
+    outputs = run_program(context)
+    results: list[int] = []
+    out_ports = []
+    for port in algorithm.outputs:
+        flat = np.asarray(outputs[port.name], dtype=object).reshape(-1)
+        results += [node_of(graph, value) for value in flat]
+        out_ports.append(
+            ProgramPort(port.name, port.dims(operation.model, operation.options))
+        )
+    instructions, constants, numbered = schedule(graph, results)
+    return Program(
+        name=algorithm.name,
+        inputs=declared,
+        outputs=tuple(out_ports),
+        constants=constants,
+        instructions=instructions,
+        results=numbered,
+    )
+
+
+def node_of(graph: Graph, value: Value) -> int:
+    """Node of a value in the graph; a plain number becomes a constant."""
+    return value.node if isinstance(value, Scalar) else graph.constant(float(value))
+
+
+def symbolic_inputs(
+    graph: Graph, ports: list[Port], operation: Operation
+) -> tuple[dict[str, Any], tuple[ProgramPort, ...]]:
+    """Make the input scalars of each port, shaped as the port says."""
+    inputs: dict[str, Any] = {}
+    declared = []
+    for port in ports:
+        dims = port.dims(operation.model, operation.options)
+        record = ProgramPort(port.name, dims, port.uniform)
+        inputs[port.name] = new_inputs(graph, dims)
+        declared.append(record)
+    return inputs, tuple(declared)
+
+
+def new_inputs(graph: Graph, dims: tuple[int, ...]) -> Any:
+    """Object array of new input scalars; one scalar for dims ()."""
+    if not dims:
+        return Scalar(graph, graph.input())
+    array = np.empty(dims, dtype=object)
+    for index in np.ndindex(*dims):
+        array[index] = Scalar(graph, graph.input())
+    return array
+
+
+def run_program(context: Context[Any]) -> Mapping[str, Any]:
+    """Run an algorithm's program and check what it returns against its ports."""
+    algorithm = context.algorithm
+    outputs = algorithm.program(context)
+    return checked_outputs(algorithm, outputs, context)
+
+
+def checked_outputs(
+    algorithm: Algorithm, outputs: Mapping[str, Any], context: Context[Any]
+) -> dict[str, Any]:
+    """Shape every declared output; refuse missing, extra or misshapen ones."""
+    expected = [p.name for p in algorithm.outputs]
+    if not isinstance(outputs, Mapping) or sorted(outputs) != sorted(expected):
+        got = sorted(outputs) if isinstance(outputs, Mapping) else type(outputs).__name__
+        raise ContractError(
+            f"{algorithm.name}: its program must return a mapping with outputs {expected}; "
+            f"it returned {got}"
+        )
+    shaped: dict[str, Any] = {}
+    for port in algorithm.outputs:
+        dims = port.dims(context.model, context.options)
+        array = np.empty(dims, dtype=object)
+        value = np.asarray(outputs[port.name], dtype=object)
+        if value.shape != dims:
+            raise ContractError(
+                f"{algorithm.name}: output {port.name!r} must have shape {dims}; its program "
+                f"returned {value.shape}"
+            )
+        array[...] = value
+        shaped[port.name] = array
+    return shaped
+
+
+Candidate = Callable[[Context[Any]], Mapping[str, Any]]

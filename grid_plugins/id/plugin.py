@@ -1,0 +1,107 @@
+"""The inverse-dynamics family: torques from motion, and the mass matrix."""
+
+from __future__ import annotations
+
+from grid_core.algorithm import Algorithm, BenchmarkCase, Port
+from grid_core.hookspecs import hookimpl
+from grid_plugins.id import program, reference
+
+Q = Port(name="q", shape=("nq",), unit="rad, m", doc="configuration")
+QD = Port(
+    name="qd",
+    shape=("nv",),
+    unit="rad/s, m/s",
+    frame="floating and spherical joints: the body's own",
+    doc="velocity",
+)
+GRAVITY = Port(
+    name="gravity",
+    shape=(),
+    unit="m/s²",
+    frame="world z",
+    doc="gravitational acceleration along the world's z axis",
+    uniform=True,
+    default=-9.81,
+)
+F_EXT = Port(
+    name="f_ext",
+    shape=("nb", 6),
+    unit="N, N m",
+    frame="each body's joint frame",
+    doc="external force on each body, [linear; angular]",
+    optional=True,
+    on_demand=True,
+)
+
+INVERSE_DYNAMICS = Algorithm(
+    name="inverse_dynamics",
+    family="id",
+    summary="Joint forces that produce an acceleration: τ = M(q) q̈ + h(q, q̇).",
+    source="Featherstone 2008, Table 5.1 (recursive Newton-Euler)",
+    inputs=(
+        Q,
+        QD,
+        Port(
+            name="qdd",
+            shape=("nv",),
+            unit="rad/s², m/s²",
+            frame="as qd",
+            doc="acceleration; None is zero",
+            optional=True,
+        ),
+        GRAVITY,
+        F_EXT,
+    ),
+    outputs=(Port(name="tau", shape=("nv",), unit="N m, N", doc="joint forces"),),
+    reference=reference.inverse_dynamics,
+    program=program.inverse_dynamics,
+    benchmarks=(BenchmarkCase(label="inverse_dynamics", inputs=("qdd",), pinocchio="rnea"),),
+)
+
+GENERALIZED_GRAVITY = Algorithm(
+    name="generalized_gravity",
+    family="id",
+    summary="Joint forces that hold the robot still: g(q).",
+    source="Featherstone 2008, Table 5.1, with q̇ = q̈ = 0",
+    inputs=(Q, GRAVITY),
+    outputs=(Port(name="g", shape=("nv",), unit="N m, N", doc="gravity's joint forces"),),
+    reference=reference.generalized_gravity,
+    program=program.generalized_gravity,
+    benchmarks=(
+        BenchmarkCase(
+            label="generalized_gravity", inputs=(), pinocchio="computeGeneralizedGravity"
+        ),
+    ),
+)
+
+NONLINEAR_EFFECTS = Algorithm(
+    name="nonlinear_effects",
+    family="id",
+    summary="Coriolis, centrifugal and gravity forces: h(q, q̇).",
+    source="Featherstone 2008, Table 5.1, with q̈ = 0",
+    inputs=(Q, QD, GRAVITY, F_EXT),
+    outputs=(Port(name="h", shape=("nv",), unit="N m, N", doc="bias forces"),),
+    reference=reference.nonlinear_effects,
+    program=program.nonlinear_effects,
+    benchmarks=(
+        BenchmarkCase(label="nonlinear_effects", inputs=(), pinocchio="nonLinearEffects"),
+    ),
+)
+
+CRBA = Algorithm(
+    name="crba",
+    family="id",
+    summary="Joint-space mass matrix M(q), both triangles.",
+    source="Featherstone 2008, Table 6.2 (composite rigid bodies)",
+    inputs=(Q,),
+    outputs=(Port(name="M", shape=("nv", "nv"), unit="kg m², kg m, kg", doc="mass matrix"),),
+    reference=reference.crba,
+    program=program.crba,
+    benchmarks=(BenchmarkCase(label="crba", inputs=(), pinocchio="crba"),),
+)
+
+
+@hookimpl
+def grid_algorithms() -> list[Algorithm]:
+    """Offer the family."""
+    return [INVERSE_DYNAMICS, GENERALIZED_GRAVITY, NONLINEAR_EFFECTS, CRBA]
