@@ -57,13 +57,25 @@ class Kernel(Protocol):
 class Backend(Protocol):
     """A way to run operations."""
 
-    name: str
-    """What ``load_robot(backend=...)`` calls it."""
-    summary: str
-    priority: int
-    """``backend="auto"`` takes the available backend of the highest priority; below 0: never."""
-    dtypes: tuple[str, ...]
-    """Precisions it can run: ``float32``, ``float64``."""
+    @property
+    def name(self) -> str:
+        """What ``load_robot(backend=...)`` calls it."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        ...
+
+    @property
+    def priority(self) -> int:
+        """``backend="auto"`` takes the available one of the highest; below 0: never."""
+        ...
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """Precisions it can run: ``float32``, ``float64``; the first is its preferred one."""
+        ...
 
     def unavailable(self) -> str | None:
         """Say what is missing to run here and what to do about it; None when nothing is."""

@@ -8,6 +8,7 @@ where (file, line, element, name, attribute; or operation and argument) and what
 from __future__ import annotations
 
 __all__ = [
+    "ArgumentError",
     "BackendError",
     "BackendUnavailable",
     "CacheError",
@@ -87,6 +88,10 @@ class ModelWarning(UserWarning):
 
 class InputError(GridError, ValueError):
     """An array argument of the wrong width, rank, dtype or batch."""
+
+
+class ArgumentError(GridError, TypeError):
+    """A call of an operation with a missing, surplus or unknown argument."""
 
 
 class OptionError(GridError, ValueError):

@@ -1,0 +1,263 @@
+"""A loaded robot: its numbers, its names and its operations."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from grid_core.custom_call import customise
+from grid_core.errors import HandleClosed, OperationNotLoaded
+from grid_core.operation_call import OperationCall
+from grid_core.spaces import Spaces
+from grid_core.wording import listing, near
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from grid_core.algorithm import Options
+    from grid_core.binding import Binding
+    from grid_core.model.types import Array, Limits, RobotModel
+    from grid_core.plugins import PluginManager
+
+__all__ = ["RobotHandle"]
+
+
+class RobotHandle:
+    """A robot whose operations are called like methods: ``robot.forward_dynamics(q, qd, tau)``.
+
+    Made by `grid_core.load_robot`. Operations are compiled by the load or at their first call;
+    both are safe from several threads. Every array that comes out has the handle's dtype.
+    """
+
+    def __init__(self, binding: Binding, plugins: PluginManager) -> None:
+        self._binding = binding
+        self._plugins = plugins
+        self._lock = threading.Lock()
+        self._calls: dict[str, OperationCall] = {}
+        self._spaces = Spaces(binding.model, binding.dtype)
+
+    @property
+    def model(self) -> RobotModel:
+        """The kinematic tree."""
+        return self._binding.model
+
+    @property
+    def options(self) -> Options:
+        """The options that change the arithmetic."""
+        return self._binding.options
+
+    @property
+    def name(self) -> str:
+        """The robot's name."""
+        return self._binding.name
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend that runs the operations."""
+        return self._binding.backend.name
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the arithmetic and of every array that comes out."""
+        return self._binding.dtype
+
+    @property
+    def floating_base(self) -> bool:
+        """Whether joint 0 is the free motion of the base."""
+        return self.model.floating_base
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._binding.closed
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Names of the operations of this handle."""
+        return self._binding.selection.chosen
+
+    @property
+    def nq(self) -> int:
+        """Entries in q."""
+        return self.model.nq
+
+    @property
+    def nv(self) -> int:
+        """Entries in every velocity-like vector."""
+        return self.model.nv
+
+    @property
+    def nj(self) -> int:
+        """Effective joints."""
+        return self.model.nj
+
+    @property
+    def nb(self) -> int:
+        """Effective bodies; the root reference does not count."""
+        return self.model.nb
+
+    @property
+    def num_joints(self) -> int:
+        """Entries in q, `nq`; `nj` counts the joints."""
+        return self.model.nq
+
+    @property
+    def num_vel(self) -> int:
+        """Entries in every velocity-like vector, `nv`."""
+        return self.model.nv
+
+    @property
+    def num_bodies(self) -> int:
+        """Effective bodies, `nb`."""
+        return self.model.nb
+
+    @property
+    def num_ees(self) -> int:
+        """End-effector targets."""
+        return len(self.options.targets)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the effective joints by ID."""
+        return tuple(joint.name for joint in self.model.joints)
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the effective bodies by ID."""
+        return tuple(body.name for body in self.model.bodies)
+
+    @property
+    def joint_pos_limits(self) -> Array:
+        """Least and greatest position of each joint, as in `joint_names` [rad or m], (nj, 2).
+
+        Without a bound it is -inf or inf.
+        """
+        lower = self._limits(lambda limits: limits.lower, -np.inf)
+        return np.stack([lower, self._limits(lambda limits: limits.upper, np.inf)], axis=1)
+
+    @property
+    def joint_vel_limits(self) -> Array:
+        """Greatest speed of each joint, as in `joint_names` [rad/s or m/s], (nj,); inf: none."""
+        return self._limits(lambda limits: limits.velocity, np.inf)
+
+    @property
+    def joint_effort_limits(self) -> Array:
+        """Greatest effort of each joint, as in `joint_names` [N m or N], (nj,); inf: none."""
+        return self._limits(lambda limits: limits.effort, np.inf)
+
+    def neutral_configuration(self) -> NDArray[Any]:
+        """Return the configuration of zero motion, shape (nq,)."""
+        return self._spaces.neutral()
+
+    def random_configuration(
+        self, rng: np.random.Generator | int | None = None, batch: int | None = None
+    ) -> NDArray[Any]:
+        """Return random configurations within the limits, shape (batch, nq), or (nq,) for None.
+
+        Args:
+            rng: a generator, or its seed.
+            batch: number of configurations.
+        """
+        return self._spaces.random(rng, batch)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
+        """Move configurations by tangent vectors, unit time: q ⊕ v.
+
+        Args:
+            q: configurations, shape (B, nq) or (nq,).
+            v: velocities times time, shape (B, nv) or (nv,) [rad or m].
+        """
+        return self._spaces.integrate(q, v)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[Any]:
+        """Return the tangent vectors that move q0 to q1, shape (B, nv) or (nv,) [rad or m].
+
+        Args:
+            q0: start, shape (B, nq) or (nq,).
+            q1: end, of the same shape.
+        """
+        return self._spaces.difference(q0, q1)
+
+    def calls(self) -> tuple[OperationCall, ...]:
+        """Return the generated call of every operation of this handle."""
+        return tuple(self._call(name) for name in self.algorithms)
+
+    def close(self) -> None:
+        """Let go of all compiled operations. Closing twice is harmless."""
+        with self._lock:
+            self._binding.closed = True
+            for call in self._calls.values():
+                call.close()
+
+    def __enter__(self) -> Self:
+        if self.closed:
+            raise HandleClosed(f"the handle of {self.name!r} is closed; load the robot again")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached once for each operation: it is then an attribute of the instance.
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if name not in self.algorithms:
+            raise self._not_loaded(name)
+        call = self._call(name)
+        algorithm = call.algorithm
+        method: Any = call if algorithm.method is None else customise(algorithm.method, call)
+        return self.__dict__.setdefault(name, method)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.algorithms})
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<RobotHandle {self.name!r}, closed>"
+        base = "floating" if self.floating_base else "fixed"
+        return (
+            f"<RobotHandle {self.name!r}: nq={self.nq}, nv={self.nv}, {self.nj} joints, "
+            f"{base} base, {self.num_ees} end effectors; {self.backend}, {self.dtype}; "
+            f"operations: {', '.join(self.algorithms) or 'none'}>"
+        )
+
+    def _call(self, name: str) -> OperationCall:
+        """Return the generated call of a loaded operation."""
+        with self._lock:
+            if name not in self._calls:
+                algorithm = self._binding.selection.available[name]
+                self._calls[name] = OperationCall(algorithm, self._binding)
+            return self._calls[name]
+
+    def _limits(self, get: Callable[[Limits], float | None], default: float) -> Array:
+        values = [get(joint.limits) for joint in self.model.joints]
+        return np.array([default if v is None else v for v in values], dtype=np.float64)
+
+    def _not_loaded(self, name: str) -> OperationNotLoaded:
+        catalogue = self._plugins.algorithms
+        loaded = listing(self.algorithms)
+        if name in catalogue.claims:
+            wanted = [*self.algorithms, name]
+            return OperationNotLoaded(
+                f"{name} is not loaded into the handle of {self.name!r}, which has {loaded}; "
+                f"load the robot with algorithm_list={wanted}"
+            )
+        failed = [r.failure() for r in self._plugins.failures if name in r.algorithms]
+        if failed:
+            return OperationNotLoaded(f"{name} is not there: {failed[0]}")
+        known = {*self.__dir__(), *catalogue.names}
+        public = [attribute for attribute in known if not attribute.startswith("_")]
+        return OperationNotLoaded(
+            f"the handle of {self.name!r} has no attribute or operation {name!r}"
+            f"{near(name, public)}; its operations: {loaded}"
+        )

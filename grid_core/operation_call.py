@@ -1,0 +1,251 @@
+"""An operation of a handle: checks its arguments, runs the kernel, shapes the results."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import math
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import frozen
+
+from grid_core.arrays import ArrayPort, check_out, to_number
+from grid_core.errors import ArgumentError, GridError, InputError
+from grid_core.operation_doc import document, signature
+from grid_core.wording import near
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grid_core.algorithm import Algorithm
+    from grid_core.backend import Kernel
+    from grid_core.binding import Binding
+
+__all__ = ["OperationCall"]
+
+
+@frozen
+class _Slot:
+    """One argument."""
+
+    name: str
+    default: float | None
+    required: bool
+    port: ArrayPort | None
+    """None for a uniform input."""
+    bit: int
+    """What it adds to the number of a variant, for an optional input."""
+
+
+class OperationCall:
+    """A loaded operation, called like a method of the handle.
+
+    NumPy arrays, or anything that `numpy.asarray` takes, come in as (B, width) or, for one
+    problem, (width,); NumPy arrays of the handle's dtype come out, batched like the inputs. Other
+    real dtypes are converted. A NaN stays in its own problem.
+
+    Attributes:
+        algorithm: what it computes.
+    """
+
+    __name__: str
+    __signature__: Any
+
+    def __init__(self, algorithm: Algorithm, binding: Binding) -> None:
+        self.algorithm = algorithm
+        self.__name__ = algorithm.name
+        self.__qualname__ = f"RobotHandle.{algorithm.name}"
+        self.__signature__ = signature(algorithm)
+        self.__doc__ = document(algorithm, binding.model, binding.options, binding.dtype)
+        self._binding = binding
+        self._slots = _slots(algorithm, binding)
+        self._dtype = binding.dtype
+        self._outputs = tuple(
+            ArrayPort.of(port, binding.model, binding.options) for port in algorithm.outputs
+        )
+        self._result = _result_type(algorithm)
+        self._kernels: dict[int, Kernel] = {}
+        self._locks: dict[int, threading.Lock] = {}
+        self._ready = False
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}{self.__signature__} of {self._binding.name!r}>"
+
+    def __call__(self, *args: Any, out: Any = None, **keywords: Any) -> Any:
+        """Run the operation; the arguments are those of ``__signature__``.
+
+        Raises:
+            ArgumentError: an argument is missing, unknown or one too many.
+            InputError: an array of the wrong width, rank, batch or dtype.
+            OperationRefused: this robot cannot have the operation.
+            HandleClosed: the handle was closed.
+            BackendError: it could not be compiled or run.
+        """
+        if not self._ready:
+            self._open()
+        inputs, batch, variant = self._check(self._bind(args, keywords))
+        count = 1 if batch is None else batch
+        dtype, ports = self._dtype, self._outputs
+        if out is None:
+            arrays = [np.empty((count, *port.dims), dtype) for port in ports]
+        else:
+            arrays = given = check_out(
+                self.__name__, ports, out, batch=batch, inputs=inputs, dtype=dtype
+            )
+            if batch is None:
+                arrays = [array[None] for array in given]
+        if count:
+            kernel = self._kernels.get(variant) or self.build(variant)
+            outputs = {port.name: array for port, array in zip(ports, arrays, strict=True)}
+            try:
+                kernel(count, inputs, outputs)
+            except GridError:
+                raise
+            except Exception as error:
+                raise self._binding.failure(self.algorithm, "failed", error) from error
+        if out is not None:
+            arrays = given
+        elif batch is None:
+            arrays = [array[0] for array in arrays]
+        return arrays[0] if self._result is None else self._result(*arrays)
+
+    def close(self) -> None:
+        """Let go of the kernels; the next call says that the handle is closed."""
+        self._ready = False
+        self._kernels.clear()
+
+    def variants(self) -> list[int]:
+        """Return the variants to compile at load: every choice of optional inputs.
+
+        Those with inputs that are compiled on demand only are left out.
+        """
+        bits = [
+            slot.bit
+            for slot, port in zip(self._slots, _ordered(self.algorithm), strict=True)
+            if port.optional and not port.on_demand
+        ]
+        choices = itertools.product(*((0, bit) for bit in bits))
+        return sorted(sum(choice) for choice in choices)
+
+    def build(self, variant: int) -> Kernel:
+        """Compile a variant, once, whichever thread comes first.
+
+        Raises:
+            HandleClosed: the handle was closed.
+            BackendError: it could not be compiled.
+        """
+        with self._locks.setdefault(variant, threading.Lock()):
+            self._binding.require_open(self.__name__)
+            kernel = self._kernels.get(variant)
+            if kernel is None:
+                present = frozenset(slot.name for slot in self._slots if slot.bit & variant)
+                kernel = self._binding.build(self.algorithm, present)
+                self._kernels[variant] = kernel
+            return kernel
+
+    def require_possible(self) -> None:
+        """Raise `OperationRefused` when this robot cannot have the operation."""
+        self._binding.require_possible(self.algorithm)
+
+    def _open(self) -> None:
+        self._binding.require_open(self.__name__)
+        self.require_possible()
+        self._ready = True
+
+    def _bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Sequence[Any]:
+        """Return the arguments in the order of the slots."""
+        slots = self._slots
+        given = len(args)
+        if given == len(slots) and not keywords and slots[-1].port is not None:
+            return args
+        values = list(args)
+        used = 0
+        for slot in slots[given:]:
+            if slot.name in keywords:
+                values.append(keywords[slot.name])
+                used += 1
+            else:
+                values.append(slot.default)
+        if used != len(keywords) or given > sum(slot.port is not None for slot in slots):
+            raise self._wrong_arguments(given, keywords)
+        return values
+
+    def _check(self, values: Sequence[Any]) -> tuple[dict[str, Any], int | None, int]:
+        """Return the kernel's inputs, the batch (None: one problem) and the variant."""
+        inputs: dict[str, Any] = {}
+        batch: int | None = None
+        first: ArrayPort | None = None
+        variant = 0
+        for slot, value in zip(self._slots, values, strict=True):
+            port = slot.port
+            if port is None:
+                if type(value) is not float or not math.isfinite(value):
+                    value = to_number(self.__name__, slot.name, value)  # noqa: PLW2901
+                inputs[slot.name] = value
+                continue
+            if value is None:
+                if slot.required:
+                    raise self._wrong_arguments(0, {}, slot.name)
+                continue
+            inputs[slot.name], lead = port.take(self.__name__, value, self._dtype)
+            if first is None:
+                first, batch = port, lead
+            elif lead != batch:
+                raise _batch_error(self.__name__, first, batch, port, lead)
+            variant |= slot.bit
+        return inputs, batch, variant
+
+    def _wrong_arguments(
+        self, given: int, keywords: Mapping[str, Any], missing: str | None = None
+    ) -> ArgumentError:
+        takes = f"it is {self.__name__}{self.__signature__}"
+        names = [slot.name for slot in self._slots]
+        if missing is not None:
+            return ArgumentError(f"{self.__name__}: {missing} is missing; {takes}")
+        for name in keywords:
+            if name not in names:
+                return ArgumentError(
+                    f"{self.__name__}: there is no argument {name!r}"
+                    f"{near(name, [*names, 'out'])}; {takes}"
+                )
+            if name in names[:given]:
+                return ArgumentError(f"{self.__name__}: {name} is given twice; {takes}")
+        return ArgumentError(f"{self.__name__}: {given} positional arguments; {takes}")
+
+
+def _ordered(algorithm: Algorithm) -> list[Any]:
+    """Return the inputs as arguments: arrays, then uniform ones, which are keywords only."""
+    return sorted(algorithm.inputs, key=lambda port: port.uniform)
+
+
+def _slots(algorithm: Algorithm, binding: Binding) -> tuple[_Slot, ...]:
+    slots = []
+    bit = 1
+    for port in _ordered(algorithm):
+        array = None if port.uniform else ArrayPort.of(port, binding.model, binding.options)
+        default = float(port.default) if port.uniform else None
+        required = not port.optional and not port.uniform
+        slots.append(_Slot(port.name, default, required, array, bit if port.optional else 0))
+        bit <<= port.optional
+    return tuple(slots)
+
+
+def _result_type(algorithm: Algorithm) -> Any:
+    if len(algorithm.outputs) == 1:
+        return None
+    title = "".join(part.capitalize() for part in algorithm.name.split("_"))
+    return collections.namedtuple(title, [port.name for port in algorithm.outputs])  # noqa: PYI024
+
+
+def _batch_error(
+    operation: str, first: ArrayPort, batch: int | None, port: ArrayPort, lead: int | None
+) -> InputError:
+    def say(count: int | None) -> str:
+        return "one problem without a batch axis" if count is None else f"B={count}"
+
+    return InputError(
+        f"{operation}: {port.name} must have the batch of {first.name}, {say(batch)}; "
+        f"got {say(lead)}"
+    )

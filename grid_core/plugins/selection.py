@@ -1,0 +1,92 @@
+"""Choosing algorithms by name, with everything they need."""
+
+from __future__ import annotations
+
+import graphlib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from attrs import field, frozen
+
+from grid_core.errors import OptionError
+
+if TYPE_CHECKING:
+    from grid_core.algorithm import Algorithm
+    from grid_core.plugins.catalogue import Catalogue
+
+__all__ = ["ALL", "Selection", "select"]
+
+ALL = "all"
+"""Stands for every algorithm that is loaded by default."""
+
+
+@frozen
+class Selection:
+    """Algorithms asked for and those that they need."""
+
+    chosen: tuple[str, ...]
+    """Names asked for; they become operations of the handle."""
+    available: Mapping[str, Algorithm] = field(repr=False)
+    """The chosen and all they need, in topological order: what is needed comes first."""
+    providers: Mapping[str, str] = field(repr=False)
+    """Distribution and version behind each, by name."""
+
+
+def select(catalogue: Catalogue[Algorithm], names: str | Iterable[str] | None) -> Selection:
+    """Choose by names, families or ``all``; None is ``all``.
+
+    Raises:
+        OptionError: `names` is neither a name nor a list of names.
+        UnknownAlgorithm: no algorithm or family has such a name.
+        PluginConflict: two plugins claim a name chosen or needed.
+        PluginError: a name's plugin failed to load.
+    """
+    wanted = sorted({found for name in _as_names(names) for found in _expand(catalogue, name)})
+    offers = {}
+    queue = list(wanted)
+    while queue:
+        name = queue.pop()
+        if name not in offers:
+            offers[name] = catalogue.take(name)
+            queue.extend(offers[name].value.needs)
+    sorter = graphlib.TopologicalSorter(
+        {name: sorted(offers[name].value.needs) for name in sorted(offers)}
+    )
+    order = tuple(sorter.static_order())
+    return Selection(
+        chosen=tuple(name for name in order if name in wanted),
+        available={name: offers[name].value for name in order},
+        providers={name: offers[name].provider.release for name in order},
+    )
+
+
+def _as_names(names: object) -> tuple[str, ...]:
+    if names is None:
+        return (ALL,)
+    if isinstance(names, str):
+        return (names,)
+    wanted = tuple(names) if isinstance(names, Iterable) else (names,)
+    for name in wanted:
+        if not isinstance(name, str):
+            raise OptionError(
+                f"algorithm_list takes names, families or {ALL!r}; got {name!r} in it, "
+                f"a {type(name).__name__}"
+            )
+    return wanted
+
+
+def _expand(catalogue: Catalogue[Algorithm], name: str) -> tuple[str, ...]:
+    """Return the algorithms that a name, a family or ``all`` stands for."""
+    if name in catalogue.claims:
+        return (name,)
+    every = [(n, offer.value) for n, offers in catalogue.claims.items() for offer in offers]
+    if name == ALL:
+        return tuple(n for n, algorithm in every if algorithm.default)
+    found = tuple(n for n, algorithm in every if algorithm.family == name)
+    if not found:
+        raise catalogue.missing(name, tuple(sorted({*catalogue.names, *_families(every), ALL})))
+    return found
+
+
+def _families(every: Iterable[tuple[str, Algorithm]]) -> set[str]:
+    return {algorithm.family for _, algorithm in every}

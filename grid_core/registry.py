@@ -1,0 +1,182 @@
+"""Robots kept by name for other processes: one JSON file each, with the URDF's text inside."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grid_core.errors import CacheError, ModelError, OptionError, UnknownRobot
+from grid_core.load_options import LoadOptions
+from grid_core.loading import load
+from grid_core.plugins import PluginManager, plugin_manager
+from grid_core.reading import read_model, require_one_source
+from grid_core.targets import find_targets
+from grid_core.wording import listing, near
+
+if TYPE_CHECKING:
+    from grid_core.handle import RobotHandle
+
+__all__ = ["data_dir", "get_robot", "list_registered", "register_robot"]
+
+FORMAT = 1
+"""Version of the files."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def data_dir() -> Path:
+    """Return the folder of registered robots: under ``GRID_DATA_DIR``, or the user's own."""
+    named = os.environ.get("GRID_DATA_DIR")
+    if named:
+        return Path(named).expanduser() / "robots"
+    import platformdirs  # noqa: PLC0415 - who registers no robot needs none
+
+    return platformdirs.user_data_path("grid") / "robots"
+
+
+def register_robot(
+    name: str,
+    source: str | os.PathLike[str] | None = None,
+    *,
+    urdf_string: str | bytes | None = None,
+    **options: Any,
+) -> None:
+    """Keep a robot under a name; `get_robot` loads it, in this process or another.
+
+    The URDF's text is copied, so its file may go. A name that is registered already is replaced.
+
+    Args:
+        name: letters, digits, ``.``, ``_`` and ``-``; at most 100.
+        source: path of a robot description, as for `grid_core.load_robot`.
+        urdf_string: text of a URDF, in place of `source`.
+        **options: what `grid_core.load_robot` takes, checked now. A backend need not be able to
+            run here.
+
+    Raises:
+        OptionError: a bad name or option.
+        UnknownAlgorithm: no plugin offers such an algorithm, family or backend.
+        ModelError: the description cannot be read.
+        UnknownName: the robot has no joint of a name in ``ee_joint_names``.
+        CacheError: the file cannot be written.
+    """
+    _check_name(name)
+    require_one_source(source, urdf_string)
+    entry: dict[str, Any] = {"format": FORMAT, "name": name}
+    if urdf_string is not None:
+        entry["urdf"] = _decode(urdf_string)
+    elif source is not None and Path(source).is_file():
+        entry["urdf"] = _decode(_read(Path(source)))
+    else:
+        entry["source"] = str(Path(os.fspath(source or "")).absolute())
+    entry["options"] = _plain({key: value for key, value in options.items() if value is not None})
+    _check(entry, plugin_manager())
+    _write(name, json.dumps(entry, indent=1, ensure_ascii=False))
+
+
+def get_robot(name: str, **options: Any) -> RobotHandle:
+    """Load a registered robot.
+
+    Args:
+        name: what it was registered as.
+        **options: options of `grid_core.load_robot` that replace the registered ones.
+
+    Raises:
+        UnknownRobot: no robot is registered under the name.
+        ModelError: its file is damaged.
+        GridError: what `grid_core.load_robot` raises.
+    """
+    entry = _stored(name)
+    checked = LoadOptions.check({"name": name, **entry["options"], **options})
+    return load(entry.get("source"), entry.get("urdf"), checked, plugin_manager())
+
+
+def list_registered() -> tuple[str, ...]:
+    """Return the names of all registered robots, sorted."""
+    return tuple(sorted(path.stem for path in data_dir().glob("*.json")))
+
+
+def _check_name(name: object) -> str:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise OptionError(
+            f"a robot's name has letters, digits, '.', '_' and '-', at most 100, and starts with "
+            f"a letter or digit; got {name!r}"
+        )
+    return name
+
+
+def _check(entry: dict[str, Any], plugins: PluginManager) -> None:
+    """Find now what `get_robot` would stumble over, short of compiling."""
+    checked = LoadOptions.check(entry["options"])
+    if checked.backend != "auto":
+        plugins.backends.take(checked.backend)
+    plugins.select(checked.algorithm_list)
+    model = read_model(entry.get("source"), entry.get("urdf"), checked, plugins)
+    find_targets(model, checked.ee_joint_names)
+
+
+def _plain(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options as JSON has them."""
+    result: dict[str, Any] = {}
+    for key, value in options.items():
+        if isinstance(value, os.PathLike):
+            result[key] = os.fsdecode(value)
+        elif key == "dtype" and not isinstance(value, str):
+            result[key] = LoadOptions.check({key: value}).dtype
+        elif isinstance(value, str | bool | int):
+            result[key] = value
+        else:
+            # Checked by LoadOptions; what is left are lists of names.
+            LoadOptions.check({key: value})
+            result[key] = value if not hasattr(value, "__iter__") else list(value)
+    return result
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", file=str(path)) from error
+
+
+def _decode(text: str | bytes) -> str:
+    return text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")
+
+
+def _write(name: str, text: str) -> None:
+    import filelock  # noqa: PLC0415 - who registers no robot needs none
+
+    folder = data_dir()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (
+            filelock.FileLock(folder / ".lock"),
+            tempfile.NamedTemporaryFile("w", dir=folder, suffix=".tmp", delete=False) as file,
+        ):
+            file.write(text)
+            file.close()
+            Path(file.name).replace(folder / f"{name}.json")
+    except OSError as error:
+        raise CacheError(
+            f"{name!r} cannot be registered in {folder}: {error}; GRID_DATA_DIR names another"
+        ) from error
+
+
+def _stored(name: str) -> dict[str, Any]:
+    known = list_registered()
+    if name not in known:
+        raise UnknownRobot(
+            f"no robot is registered as {name!r}{near(str(name), known)}; there are "
+            f"{listing(known)}"
+        )
+    path = data_dir() / f"{_check_name(name)}.json"
+    try:
+        entry = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot be read ({error}); register again", file=str(path)) from error
+    if not isinstance(entry, dict) or entry.get("format") != FORMAT or "options" not in entry:
+        raise ModelError("not a registered robot of this version; register again", file=str(path))
+    return entry

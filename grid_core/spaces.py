@@ -1,0 +1,69 @@
+"""The configuration space of a handle: neutral, random, plus and minus, in its dtype."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import frozen
+
+from grid_core.algorithm import Options, Port
+from grid_core.arrays import ArrayPort
+from grid_core.errors import InputError
+from grid_core.model.configuration import (
+    difference,
+    integrate,
+    neutral_configuration,
+    random_configuration,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from grid_core.model.types import Array, RobotModel
+
+__all__ = ["Spaces"]
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+@frozen
+class Spaces:
+    """Configurations and their differences, computed in float64."""
+
+    model: RobotModel
+    dtype: np.dtype[Any]
+    """Precision of what is returned."""
+
+    def neutral(self) -> NDArray[Any]:
+        """Return the configuration of zero motion, shape (nq,)."""
+        return neutral_configuration(self.model).astype(self.dtype)
+
+    def random(self, rng: np.random.Generator | int | None, batch: int | None) -> NDArray[Any]:
+        """Return random configurations, shape (batch, nq) or (nq,)."""
+        if batch is not None and (not isinstance(batch, int | np.integer) or batch < 0):
+            raise InputError(f"random_configuration: batch must be a count; got {batch!r}")
+        generator = np.random.default_rng(rng)
+        return random_configuration(self.model, generator, batch).astype(self.dtype)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
+        """Return q ⊕ v."""
+        a, b = self._pair("integrate", ("q", "nq", q), ("v", "nv", v))
+        return integrate(self.model, a, b).astype(self.dtype)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[Any]:
+        """Return q1 ⊖ q0."""
+        a, b = self._pair("difference", ("q0", "nq", q0), ("q1", "nq", q1))
+        return difference(self.model, a, b).astype(self.dtype)
+
+    def _pair(self, operation: str, *given: tuple[str, str, ArrayLike]) -> list[Array]:
+        """Return both arrays in float64, checked like those of any operation."""
+        arrays, batches = [], []
+        for name, dim, value in given:
+            port = ArrayPort.of(Port(name=name, shape=(dim,), doc=name), self.model, Options())
+            array, batch = port.take(operation, value, _FLOAT64)
+            batches.append(batch)
+            arrays.append(array if batch is not None else array[0])
+        if None not in batches and batches[0] != batches[1]:
+            raise InputError(f"{operation}: the batches differ: B={batches[0]} and B={batches[1]}")
+        return arrays

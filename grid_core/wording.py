@@ -1,0 +1,28 @@
+"""Phrases that error messages share."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["listing", "near"]
+
+
+def listing(names: Iterable[object], last: str = "and") -> str:
+    """Join names as in a sentence: ``a, b and c``; ``none`` when there are none."""
+    texts = [str(name) for name in names]
+    if len(texts) < 2:
+        return texts[0] if texts else "none"
+    return f"{', '.join(texts[:-1])} {last} {texts[-1]}"
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Return ``; did you mean 'x'?`` for the names closest to one, or nothing."""
+    folded = {k.casefold(): k for k in known}
+    found = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)
+    if not found:
+        return ""
+    return f" (did you mean {listing((repr(folded[f]) for f in found), 'or')}?)"
