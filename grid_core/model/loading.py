@@ -41,9 +41,13 @@ def load_urdf(
         ModelError: the file cannot be read, or describes no robot; says file, line and element.
 
     Warns:
-        ModelWarning: once for each suspicious thing, also kept in ``model.warnings``.
+        ModelWarning: once for each suspicious thing. ``model.warnings`` keeps them, and notes
+            the joints whose limits exclude zero, which is common and no fault of the file.
     """
-    file = os.fsdecode(os.fspath(path))
+    try:
+        file = os.fsdecode(os.fspath(path))
+    except TypeError as error:
+        raise ModelError(f"a path is needed, not {type(path).__name__}") from error
     return _load(_read(file), file, floating_base=floating_base, strict=strict)
 
 
@@ -67,6 +71,8 @@ def load_urdf_string(
     Warns:
         ModelWarning: once for each suspicious thing, also kept in ``model.warnings``.
     """
+    if not isinstance(text, str | bytes):
+        raise ModelError(f"text is needed, as str or bytes, not {type(text).__name__}")
     return _load(text, name, floating_base=floating_base, strict=strict)
 
 
@@ -76,7 +82,7 @@ def _load(text: str | bytes, file: str, *, floating_base: bool, strict: bool) ->
     model = assemble(tree, report, floating_base=floating_base)
     for message in report.warnings:
         warnings.warn(message, ModelWarning, stacklevel=3)
-    return evolve(model, warnings=tuple(report.warnings))
+    return evolve(model, warnings=(*report.warnings, *report.notes))
 
 
 def _read(file: str) -> bytes:

@@ -46,9 +46,9 @@ def assemble(tree: Tree, report: Report, *, floating_base: bool) -> RobotModel:
         parts.place_root(free=floating_base and not _is_own_base(tree, report))
         for joint in tree.order:
             parts.add(joint)
-        model = parts.model(floating_base=floating_base)
+        model = parts.model()
     _check_finite(model, report)
-    _warn_zero_outside(model, report)
+    _note_zero_outside(model, report)
     return model
 
 
@@ -167,7 +167,7 @@ class _Assembly:
         if body >= 0 and inertial is not None:
             self.masses[body].append((placement, inertial))
 
-    def model(self, *, floating_base: bool) -> RobotModel:
+    def model(self) -> RobotModel:
         """Put the records together."""
         joints = tuple(self._with_mimic(joint) for joint in self.joints)
         floats = bool(joints) and joints[0].kind is JointKind.FLOATING
@@ -178,7 +178,7 @@ class _Assembly:
                 Body(number, name, merge(parts))
                 for number, (name, parts) in enumerate(zip(self.bodies, self.masses, strict=True))
             ),
-            frames=self._frames(joints, "world" if floating_base else self.tree.root),
+            frames=self._frames(joints, self._root_name()),
             links=tuple(self.links[link.name] for link in self.tree.links),
             root_link=self.tree.root,
             floating_base=floats,
@@ -190,6 +190,10 @@ class _Assembly:
             return joint
         leader = None if law.leader is None else self.ids[law.leader]
         return evolve(joint, mimic=Mimic(leader, law.multiplier, law.offset))
+
+    def _root_name(self) -> str:
+        """Return the fixed base's link, or ``world`` where that link moves."""
+        return self.tree.root if self.links[self.tree.root].body == -1 else "world"
 
     def _frames(self, joints: Iterable[Joint], root: str) -> tuple[Frame, ...]:
         named = [(root, FrameKind.ROOT, -1, np.eye(4))]
@@ -228,10 +232,10 @@ def _check_finite(model: RobotModel, report: Report) -> None:
             )
 
 
-def _warn_zero_outside(model: RobotModel, report: Report) -> None:
-    """Flag joints that cannot be at zero, as calves and elbows often cannot.
+def _note_zero_outside(model: RobotModel, report: Report) -> None:
+    """Note the joints that cannot be at zero, as the calves of a quadruped cannot.
 
-    Nothing is wrong with such a file, so a strict reading takes it as well.
+    Nothing in such a file is wrong, so it is neither issued as a warning nor refused.
     """
     names = [
         repr(joint.name)
@@ -239,7 +243,7 @@ def _warn_zero_outside(model: RobotModel, report: Report) -> None:
         if joint.q_start is not None and _excludes_zero(joint.limits)
     ]
     if names:
-        report.note(
+        report.notes.append(
             f"{report.file}: the zero configuration is outside the limits of {', '.join(names)};"
             " neutral_configuration(model) stays inside"
         )

@@ -91,7 +91,9 @@ def _axis(joint: Element, kind: JointType) -> tuple[Array | None, float]:
 
 
 def _dynamics(joint: Element, kind: JointType) -> tuple[float, float]:
-    element = joint.child("dynamics") if kind is not JointType.FIXED else None
+    if kind in {JointType.FIXED, JointType.PLANAR, JointType.FLOATING}:
+        return 0.0, 0.0  # one coefficient has not the units of both metres and radians
+    element = joint.child("dynamics")
     if element is None:
         return 0.0, 0.0
     values = {key: element.number(key) or 0.0 for key in ("damping", "friction")}

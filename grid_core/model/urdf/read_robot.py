@@ -24,7 +24,7 @@ def read_robot(document: bytes | str, report: Report) -> RobotElement:
     """Read every link and joint; elements that say nothing of the dynamics are passed over.
 
     Raises:
-        ModelError: the first thing that is wrong, in document order.
+        ModelError: the first thing that is wrong.
     """
     root = parse_xml(scan(decode(document, report), report), report)
     _check_root(root, report)

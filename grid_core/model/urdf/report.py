@@ -18,7 +18,9 @@ class Report:
     strict: bool = False
     """Whether a suspicious description is refused rather than warned about."""
     warnings: list[str] = field(factory=list)
-    """The warnings so far, each once."""
+    """What is suspicious about the document, each once."""
+    notes: list[str] = field(factory=list)
+    """What a user should know although nothing in the document is wrong."""
 
     def error(
         self,
@@ -51,9 +53,5 @@ class Report:
         error = self.error(message, line=line, element=element, name=name, attribute=attribute)
         if self.strict:
             raise error
-        self.note(str(error))
-
-    def note(self, text: str) -> None:
-        """Keep a warning that even a strict reading lets pass: nothing in the file is wrong."""
-        if text not in self.warnings:
-            self.warnings.append(text)
+        if str(error) not in self.warnings:
+            self.warnings.append(str(error))

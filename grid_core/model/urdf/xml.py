@@ -34,10 +34,12 @@ def parse_xml(document: Scanned, report: Report) -> Node:
             tools never minded, are no error.
     """
     data = document.text.encode()
+    parser = _parser(recover=False)
     try:
-        root = etree.fromstring(data, _parser(recover=False))
+        root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        root = _forgive_namespaces(data, error, report)
+        _raise_first(parser, error, report)
+        root = _recover(data, error, report)
     return _nodes(root, document.lines)
 
 
@@ -54,20 +56,25 @@ def _parser(*, recover: bool) -> etree.XMLParser:
     )
 
 
-def _forgive_namespaces(data: bytes, error: Exception, report: Report) -> etree._Element:
-    """Parse again, past namespace errors; raise the first error of any other sort."""
+def _recover(data: bytes, cause: Exception, report: Report) -> etree._Element:
+    """Parse again, past the namespace errors that were the only ones."""
     parser = _parser(recover=True)
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError:
         root = None
+    _raise_first(parser, cause, report)
+    if root is None:
+        raise _malformed(str(cause), getattr(cause, "lineno", None), report) from cause
+    return root
+
+
+def _raise_first(parser: etree.XMLParser, cause: Exception, report: Report) -> None:
+    """Raise the first error that is not about namespaces or ``xml:id``."""
     for entry in parser.error_log:
         forgiven = entry.domain_name == "NAMESPACE" or entry.type_name == "DTD_XMLID_VALUE"
         if entry.level_name != "WARNING" and not forgiven:
-            raise _malformed(entry.message, entry.line, report) from error
-    if root is None:
-        raise _malformed(str(error), getattr(error, "lineno", None), report) from error
-    return root
+            raise _malformed(entry.message, entry.line, report) from cause
 
 
 def _malformed(message: str, line: int | None, report: Report) -> ModelError:
