@@ -1,0 +1,1 @@
+"""Programs through LLVM (llvmlite), vectorised across the batch."""

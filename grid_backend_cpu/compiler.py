@@ -1,0 +1,106 @@
+"""LLVM: IR to object code for this processor, and object code to a callable address."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+from attrs import frozen
+
+from grid_backend_cpu.lower import KERNEL, lower
+from grid_backend_cpu.vector import Lanes
+from grid_core.errors import BackendError
+from grid_core.program.program import Program
+
+__all__ = ["Host", "LoadedCode", "compile_program", "host"]
+
+_LOADING = threading.Lock()
+"""MCJIT's engines share global state while they are made."""
+
+
+@frozen
+class Host:
+    """The processor that is compiled for."""
+
+    triple: str
+    cpu: str
+    features: str
+    vector_bits: int
+
+    def lanes(self, dtype: str) -> Lanes:
+        """Lanes of one full register."""
+        return Lanes(dtype, self.vector_bits // (32 if dtype == "float32" else 64))
+
+    def identity(self) -> dict[str, str]:
+        """What compiled code depends on."""
+        return {
+            "triple": self.triple,
+            "cpu": self.cpu,
+            "features": self.features,
+            "vector_bits": str(self.vector_bits),
+            "llvm": ".".join(map(str, llvm.llvm_version_info)),
+            "llvmlite": str(llvmlite.__version__),
+        }
+
+
+@functools.cache
+def host() -> Host:
+    """Detect this machine's processor."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features()
+    bits = 128
+    if features.get("avx"):
+        bits = 256
+    if features.get("avx512f") and features.get("avx512dq") and features.get("avx512vl"):
+        bits = 512
+    return Host(
+        triple=str(llvm.get_process_triple()),
+        cpu=str(llvm.get_host_cpu_name()),
+        features=str(features.flatten()),
+        vector_bits=bits,
+    )
+
+
+def _target_machine(machine: Host) -> Any:
+    target = llvm.Target.from_triple(machine.triple)
+    return target.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="jitdefault"
+    )
+
+
+def compile_program(program: Program, lanes: Lanes) -> bytes:
+    """Compile a program to an object file.
+
+    No optimisation pass runs: folding, sharing and ordering are the tracer's work, and what is
+    left is instruction selection and register allocation.
+
+    Raises:
+        BackendError: LLVM refused the code, which is a fault of Grid's.
+    """
+    try:
+        module = llvm.parse_assembly(lower(program, lanes))
+        module.verify()
+        return bytes(_target_machine(host()).emit_object(module))
+    except RuntimeError as error:
+        raise BackendError(
+            f"{program.name}: LLVM {llvm.llvm_version_info[0]} refused the generated code: {error}"
+        ) from error
+
+
+class LoadedCode:
+    """Object code in memory, executable for as long as this lives."""
+
+    def __init__(self, code: bytes) -> None:
+        with _LOADING:
+            self._engine = llvm.create_mcjit_compiler(
+                llvm.parse_assembly(""), _target_machine(host())
+            )
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            self._engine.finalize_object()
+            self.address = int(self._engine.get_function_address(KERNEL))
+        if not self.address:
+            raise BackendError("the compiled object holds no kernel")

@@ -1,0 +1,125 @@
+"""A compiled operation as a callable over NumPy arrays, split over threads."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import sys
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from grid_backend_cpu.compiler import LoadedCode
+from grid_backend_cpu.lower import SCRATCH_HEADER
+from grid_backend_cpu.vector import Lanes
+
+__all__ = ["CpuKernel", "Layout"]
+
+_MIN_WORK = 40_000.0
+"""Instructions over lanes below which a chunk is not worth a thread's wake-up (some 20 µs)."""
+
+
+class Layout:
+    """What a caller must know of a kernel beside its code: its ports and its cost.
+
+    Attributes:
+        inputs: names of batched inputs, in argument order.
+        uniform: names of uniform inputs.
+        outputs: names of outputs.
+        scratch: bytes of the scratch block.
+        work: instructions for one problem.
+    """
+
+    def __init__(
+        self,
+        inputs: tuple[str, ...],
+        uniform: tuple[str, ...],
+        outputs: tuple[str, ...],
+        scratch: int,
+        work: int,
+    ) -> None:
+        self.inputs = inputs
+        self.uniform = uniform
+        self.outputs = outputs
+        self.scratch = scratch
+        self.work = work
+
+
+@functools.cache
+def _math_addresses() -> tuple[int, int]:
+    """Addresses of the C library's double-precision sin and cos."""
+    name = "msvcrt" if sys.platform == "win32" else ctypes.util.find_library("m")
+    library = ctypes.CDLL(name or None)
+    return tuple(  # type: ignore[return-value]
+        ctypes.cast(function, ctypes.c_void_p).value for function in (library.sin, library.cos)
+    )
+
+
+@functools.cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="grid")
+
+
+class CpuKernel:
+    """Calls compiled code; each thread has its own scratch block.
+
+    The GIL is released while the code runs.
+    """
+
+    def __init__(self, code: bytes, lanes: Lanes, layout: Layout, num_threads: int) -> None:
+        self._code = LoadedCode(code)
+        self._layout = layout
+        self._width = lanes.width
+        self._threads = num_threads
+        self._local = threading.local()
+        real = ctypes.c_float if lanes.dtype == "float32" else ctypes.c_double
+        pointers = [ctypes.c_void_p]
+        self._function = ctypes.CFUNCTYPE(
+            None,
+            ctypes.c_int64,
+            ctypes.c_int64,
+            ctypes.c_void_p,
+            *pointers * len(layout.inputs),
+            *[real] * len(layout.uniform),
+            *pointers * len(layout.outputs),
+        )(self._code.address)
+        self._tile_work = max(1.0, float(layout.work))
+
+    def __call__(self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
+        """Evaluate `batch` problems into `outputs`."""
+        layout = self._layout
+        arguments = [inputs[n].__array_interface__["data"][0] for n in layout.inputs]
+        arguments += [inputs[n] for n in layout.uniform]
+        arguments += [outputs[n].__array_interface__["data"][0] for n in layout.outputs]
+        tiles = -(-batch // self._width)
+        parts = min(self._threads, int(tiles * self._tile_work / _MIN_WORK))
+        if parts < 2:  # noqa: PLR2004 - one part is the calling thread's
+            self._function(0, batch, self._scratch(), *arguments)
+            return
+        bounds = [min(batch, self._width * (tiles * k // parts)) for k in range(parts)] + [batch]
+        pool = _pool(self._threads - 1)
+        futures = [
+            pool.submit(self._part, bounds[k], bounds[k + 1], arguments) for k in range(1, parts)
+        ]
+        self._part(bounds[0], bounds[1], arguments)
+        for future in futures:
+            future.result()
+
+    def _part(self, begin: int, end: int, arguments: list[Any]) -> None:
+        self._function(begin, end, self._scratch(), *arguments)
+
+    def _scratch(self) -> int:
+        address: int | None = getattr(self._local, "address", None)
+        if address is None:
+            block = np.zeros(self._layout.scratch + 64, np.uint8)
+            start = -block.ctypes.data % 64
+            aligned = block[start : start + self._layout.scratch]
+            aligned[:16].view(np.uint64)[:] = _math_addresses()
+            assert self._layout.scratch >= SCRATCH_HEADER
+            self._local.block = block
+            address = self._local.address = int(aligned.ctypes.data)
+        return address

@@ -1,0 +1,191 @@
+"""From a program to one LLVM function over a range of problems.
+
+The function walks the batch in tiles of one problem a lane. A full tile reads and writes the
+caller's rows in place; the last, partial one goes through the scratch block, so that one body
+serves every batch size and a problem's result never depends on where in the batch it stands.
+
+    void kernel(i64 begin, i64 end, ptr scratch, ptr in..., T uniform..., ptr out...)
+
+``scratch``: addresses of the C library's sin and cos, then `scratch_scalars` scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grid_backend_cpu.trig import far_functions, sine_and_cosine
+from grid_backend_cpu.vector import Emitter, Lanes
+from grid_core.program.ops import Op
+from grid_core.program.program import Program, ProgramPort
+
+__all__ = ["KERNEL", "SCRATCH_HEADER", "lower", "scratch_scalars"]
+
+KERNEL = "grid_kernel"
+SCRATCH_HEADER = 64
+"""Bytes before the scratch scalars."""
+
+_INFIX = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv"}
+_CALLS = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.MIN: "minnum", Op.MAX: "maxnum"}
+_FLAGS = "contract nsz"
+
+
+def scratch_scalars(program: Program, lanes: Lanes) -> int:
+    """Scalars of scratch behind the header: one tile of every batched port."""
+    ports = [p for p in (*program.inputs, *program.outputs) if not p.uniform]
+    return lanes.width * sum(p.size for p in ports)
+
+
+def lower(program: Program, lanes: Lanes) -> str:
+    """Return the module's IR as text."""
+    batched = [p for p in program.inputs if not p.uniform]
+    uniform = [p for p in program.inputs if p.uniform]
+    arguments = ["i64 %begin", "i64 %end", "ptr noalias %scratch"]
+    arguments += [f"ptr noalias readonly %in{i}" for i in range(len(batched))]
+    arguments += [f"{lanes.scalar} %uniform{i}" for i in range(len(uniform))]
+    arguments += [f"ptr noalias %out{i}" for i in range(len(program.outputs))]
+    body = Emitter(lanes)
+    _loop(body, batched, program.outputs, program)
+    wide = lanes.width * lanes.bits
+    return "\n".join(
+        [
+            far_functions(lanes),
+            f"define void @{KERNEL}({', '.join(arguments)}) #0 {{",
+            *body.lines,
+            "}",
+            f'attributes #0 = {{ nounwind "prefer-vector-width"="{wide}" '
+            f'"min-legal-vector-width"="{wide}" }}',
+            '!0 = !{!"branch_weights", i32 1, i32 100000}',
+        ]
+    )
+
+
+def _loop(
+    e: Emitter, inputs: Sequence[ProgramPort], outputs: Sequence[ProgramPort], program: Program
+) -> None:
+    t = e.lanes
+    e.label("entry")
+    offset = SCRATCH_HEADER
+    buffers = []
+    for port in (*inputs, *outputs):
+        buffers.append(e.let(f"getelementptr i8, ptr %scratch, i64 {offset}"))
+        offset += port.size * t.width * t.itemsize
+    e.do("%empty = icmp sge i64 %begin, %end")
+    e.do("br i1 %empty, label %exit, label %tile")
+    e.label("tile")
+    e.do("%row = phi i64 [ %begin, %entry ], [ %next_row, %advance ]")
+    e.do(f"%next_row = add i64 %row, {t.width}")
+    e.do("%full = icmp sle i64 %next_row, %end")
+    e.do("%left = sub i64 %end, %row")
+    places = [_offset(e, f"%in{k}", "%row", port.size) for k, port in enumerate(inputs)]
+    places += [_offset(e, f"%out{k}", "%row", port.size) for k, port in enumerate(outputs)]
+    e.do("br i1 %full, label %body, label %stage")
+    e.label("stage")
+    for k, port in enumerate(inputs):
+        _copy(e, f"in{k}", places[k], buffers[k], port.size)
+    e.do(f"br label %{_staged(len(inputs), 'in')}")
+    e.label(_staged(len(inputs), "in"))
+    e.do("br label %body")
+    e.label("body")
+    pointers = [
+        e.let(f"phi ptr [ {place}, %tile ], [ {buffer}, %{_staged(len(inputs), 'in')} ]")
+        for place, buffer in zip(places, buffers, strict=True)
+    ]
+    columns = _body(e, program, pointers[: len(inputs)])
+    start = 0
+    for pointer, port in zip(pointers[len(inputs) :], outputs, strict=True):
+        e.store_columns(pointer, columns[start : start + port.size])
+        start += port.size
+    e.do("br i1 %full, label %advance, label %unstage")
+    e.label("unstage")
+    for k, port in enumerate(outputs):
+        at = len(inputs) + k
+        _copy(e, f"out{k}", buffers[at], places[at], port.size)
+    e.do("br label %advance")
+    e.label("advance")
+    e.do("%more = icmp slt i64 %next_row, %end")
+    e.do("br i1 %more, label %tile, label %exit")
+    e.label("exit")
+    e.do("ret void")
+
+
+def _staged(count: int, side: str) -> str:
+    return f"staged_{side}{count}"
+
+
+def _offset(e: Emitter, base: str, row: str, size: int) -> str:
+    index = e.let(f"mul i64 {row}, {size}")
+    return e.let(f"getelementptr {e.lanes.scalar}, ptr {base}, i64 {index}")
+
+
+def _copy(e: Emitter, tag: str, source: str, target: str, size: int) -> None:
+    """Copy the rows that are left, scalar by scalar; opens new basic blocks."""
+    if size == 0:
+        return
+    scalar = e.lanes.scalar
+    count = e.let(f"mul i64 %left, {size}")
+    e.do(f"br label %copy_{tag}_start")
+    e.label(f"copy_{tag}_start")
+    e.do(f"br label %copy_{tag}")
+    e.label(f"copy_{tag}")
+    e.do(f"%k_{tag} = phi i64 [ 0, %copy_{tag}_start ], [ %n_{tag}, %copy_{tag} ]")
+    from_ = e.let(f"getelementptr {scalar}, ptr {source}, i64 %k_{tag}")
+    to = e.let(f"getelementptr {scalar}, ptr {target}, i64 %k_{tag}")
+    value = e.let(f"load {scalar}, ptr {from_}")
+    e.do(f"store {scalar} {value}, ptr {to}")
+    e.do(f"%n_{tag} = add i64 %k_{tag}, 1")
+    again = e.let(f"icmp slt i64 %n_{tag}, {count}")
+    e.do(f"br i1 {again}, label %copy_{tag}, label %copied_{tag}")
+    e.label(f"copied_{tag}")
+
+
+def _body(e: Emitter, program: Program, pointers: Sequence[str]) -> list[str]:
+    """Emit the program's arithmetic; returns the result columns."""
+    values = _inputs(e, program, pointers)
+    values += [e.lanes.splat(c) for c in program.constants]
+    pairs: dict[int, tuple[str, str]] = {}
+    for op, a, b in program.instructions:
+        values.append(_instruction(e, op, a, b, values, pairs))
+    return [values[r] for r in program.results]
+
+
+def _inputs(e: Emitter, program: Program, pointers: Sequence[str]) -> list[str]:
+    t = e.lanes
+    values: list[str] = []
+    batched = uniform = 0
+    for port in program.inputs:
+        if port.uniform:
+            one = e.let(f"insertelement {t.vector} poison, {t.scalar} %uniform{uniform}, i32 0")
+            mask = f"<{t.width} x i32> zeroinitializer"
+            values.append(e.let(f"shufflevector {t.vector} {one}, {t.vector} poison, {mask}"))
+            uniform += 1
+        else:
+            values += e.load_columns(pointers[batched], port.size)
+            batched += 1
+    return values
+
+
+def _instruction(
+    e: Emitter, op: Op, a: int, b: int, values: list[str], pairs: dict[int, tuple[str, str]]
+) -> str:
+    t = e.lanes
+    if op in _INFIX:
+        return e.let(f"{_INFIX[op]} {_FLAGS} {t.vector} {values[a]}, {values[b]}")
+    if op is Op.NEG:
+        return e.let(f"fneg {_FLAGS} {t.vector} {values[a]}")
+    if op in (Op.SIN, Op.COS):
+        if a not in pairs:
+            pairs[a] = sine_and_cosine(e, values[a])
+        return pairs[a][0 if op is Op.SIN else 1]
+    if op is Op.SIGN:
+        return _sign(e, values[a])
+    operands = [f"{t.vector} {values[x]}" for x in (a, b) if x >= 0]
+    return e.let(f"call {t.vector} @llvm.{_CALLS[op]}.{t.suffix}({', '.join(operands)})")
+
+
+def _sign(e: Emitter, x: str) -> str:
+    """-1, 0 or 1; NaN stays NaN."""
+    t = e.lanes
+    args = f"{t.vector} {t.splat(1.0)}, {t.vector} {x}"
+    one = e.let(f"call {t.vector} @llvm.copysign.{t.suffix}({args})")
+    nonzero = e.let(f"fcmp one {t.vector} {x}, zeroinitializer")
+    return e.let(f"select <{t.width} x i1> {nonzero}, {t.vector} {one}, {t.vector} {x}")

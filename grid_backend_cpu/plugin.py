@@ -1,0 +1,100 @@
+"""The backend ``cpu``: programs through LLVM, one SIMD lane a problem, threads over the batch."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from grid_core.artifact import BuildStore, operation_key
+from grid_core.backend import Backend, BuildSettings, Kernel, Operation
+from grid_core.hookspecs import hookimpl
+from grid_core.program.trace import trace
+
+if TYPE_CHECKING:
+    from grid_backend_cpu.vector import Lanes
+
+__all__ = ["CpuBackend", "grid_backends"]
+
+
+@frozen
+class CpuBackend:
+    """Compiles for the processor it runs on; nothing but llvmlite is needed."""
+
+    name: str = "cpu"
+    summary: str = "LLVM, one SIMD lane a problem, threads over the batch"
+    priority: int = 10
+    dtypes: tuple[str, ...] = ("float32", "float64")
+
+    def unavailable(self) -> str | None:
+        """Say whether llvmlite is missing."""
+        if importlib.util.find_spec("llvmlite") is None:
+            return "llvmlite is not installed; pip install llvmlite"
+        return None
+
+    def build(self, operation: Operation, settings: BuildSettings) -> Kernel:
+        """Compile an operation, or read its object code from the cache."""
+        # LLVM is loaded with the first build, not with the plugin.
+        from grid_backend_cpu.compiler import host  # noqa: PLC0415
+        from grid_backend_cpu.kernel import CpuKernel, Layout  # noqa: PLC0415
+
+        machine = host()
+        lanes = machine.lanes(operation.dtype.name)
+        target = {"backend": "cpu", **machine.identity(), **_own_source()}
+        key = operation_key(operation, target) if settings.cache_dir is not None else None
+        if key is None or settings.cache_dir is None:
+            payload = _compile(operation, lanes)
+        else:
+            what = _describe(operation, target)
+            store = BuildStore(settings.cache_dir)
+            payload = store.fetch(key, what, lambda: _compile(operation, lanes))
+        head, _, code = payload.partition(b"\n")
+        layout = Layout(**{k: _tuple(v) for k, v in json.loads(head).items()})
+        return CpuKernel(code, lanes, layout, settings.num_threads)
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _describe(operation: Operation, target: dict[str, str]) -> dict[str, str]:
+    return {
+        "backend": "cpu",
+        "operation": operation.algorithm.name,
+        "provider": operation.providers.get(operation.algorithm.name, ""),
+        "robot": operation.model.name,
+        "dtype": operation.dtype.name,
+        "optional inputs": ", ".join(sorted(operation.present)),
+        "processor": target["cpu"],
+        "llvm": target["llvm"],
+    }
+
+
+def _own_source() -> dict[str, str]:
+    from grid_core.artifact.identity import source_digest  # noqa: PLC0415
+
+    return {"lowering": source_digest("grid_backend_cpu") or ""}
+
+
+def _compile(operation: Operation, lanes: Lanes) -> bytes:
+    """Trace and compile: the layout as a line of JSON, then the object file."""
+    from grid_backend_cpu.compiler import compile_program  # noqa: PLC0415
+    from grid_backend_cpu.lower import SCRATCH_HEADER, scratch_scalars  # noqa: PLC0415
+
+    program = trace(operation)
+    layout = {
+        "inputs": [p.name for p in program.inputs if not p.uniform],
+        "uniform": [p.name for p in program.inputs if p.uniform],
+        "outputs": [p.name for p in program.outputs],
+        "scratch": SCRATCH_HEADER + scratch_scalars(program, lanes) * lanes.itemsize,
+        "work": len(program.instructions),
+    }
+    return json.dumps(layout).encode() + b"\n" + compile_program(program, lanes)
+
+
+@hookimpl
+def grid_backends() -> list[Backend]:
+    """Offer the backend."""
+    return [CpuBackend()]

@@ -1,0 +1,163 @@
+"""Sine and cosine of a vector, in IR.
+
+x = k·π/2 + r with π/2 in three parts; the product with the first is exact under FMA and so is
+its difference, because both are multiples of one small power of two and r is below 1. What is
+left errs by less than an ulp of r. Then the minimax polynomials of fdlibm (float64) and
+Cephes (float32) on [-π/4, π/4], and the quadrant decides which is which. Angles past the range
+of k take a cold path through the C library, lane by lane.
+"""
+
+from __future__ import annotations
+
+from grid_backend_cpu.vector import Emitter, Lanes
+
+__all__ = ["FAR_LIMIT", "far_functions", "sine_and_cosine"]
+
+FAR_LIMIT = {"float32": 3.0e6, "float64": 1.0e14}
+"""Largest |x| [rad] of the inline path."""
+
+_TWO_OVER_PI = 0.6366197723675814
+# π/2 as a sum of three numbers of the precision.
+_PI_HALF = {
+    "float64": (
+        float.fromhex("0x1.921fb54442d18p+0"),
+        float.fromhex("0x1.1a62633145c07p-54"),
+        float.fromhex("-0x1.f1976b7ed8fbcp-110"),
+    ),
+    "float32": (
+        float.fromhex("0x1.921fb6p+0"),
+        float.fromhex("-0x1.777a5cp-25"),
+        float.fromhex("-0x1.ee59dap-50"),
+    ),
+}
+_MAGIC = {"float64": 6755399441055744.0, "float32": 12582912.0}
+"""1.5 · 2^(digits): adding it leaves round(x) in the lowest bits."""
+_SINE = {
+    "float64": (
+        -1.66666666666666324348e-01,
+        8.33333333332248946124e-03,
+        -1.98412698298579493134e-04,
+        2.75573137070700676789e-06,
+        -2.50507602534068634195e-08,
+        1.58969099521155010221e-10,
+    ),
+    "float32": (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4),
+}
+_COSINE = {
+    "float64": (
+        4.16666666666666019037e-02,
+        -1.38888888888741095749e-03,
+        2.48015872894767294178e-05,
+        -2.75573143513906633035e-07,
+        2.08757232129817482790e-09,
+        -1.13596475577881948265e-11,
+    ),
+    "float32": (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
+}
+
+
+def sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
+    """Emit sin(x) and cos(x); leaves the emitter in a new basic block."""
+    t = e.lanes
+    tag = e.fresh()[1:]
+    size = e.let(f"call {t.vector} @llvm.fabs.{t.suffix}({t.vector} {x})")
+    far = e.let(f"fcmp ogt {t.vector} {size}, {t.splat(FAR_LIMIT[t.dtype])}")
+    mask = e.let(f"bitcast <{t.width} x i1> {far} to i{t.width}")
+    any_far = e.let(f"icmp ne i{t.width} {mask}, 0")
+    e.do(f"br i1 {any_far}, label %far{tag}, label %near{tag}, !prof !0")
+    e.label(f"far{tag}")
+    far_sin = e.let(f"call {t.vector} @far(ptr %scratch, {t.vector} {x}, i64 0)")
+    far_cos = e.let(f"call {t.vector} @far(ptr %scratch, {t.vector} {x}, i64 1)")
+    e.do(f"br label %done{tag}")
+    e.label(f"near{tag}")
+    near_sin, near_cos = _near(e, x)
+    e.do(f"br label %done{tag}")
+    e.label(f"done{tag}")
+    return tuple(  # type: ignore[return-value]
+        e.let(f"phi {t.vector} [ {a}, %far{tag} ], [ {b}, %near{tag} ]")
+        for a, b in ((far_sin, near_sin), (far_cos, near_cos))
+    )
+
+
+def _fma(e: Emitter, a: str, b: str, c: str) -> str:
+    t = e.lanes
+    args = ", ".join(f"{t.vector} {x}" for x in (a, b, c))
+    return e.let(f"call {t.vector} @llvm.fma.{t.suffix}({args})")
+
+
+def _polynomial(e: Emitter, z: str, coefficients: tuple[float, ...]) -> str:
+    *rest, highest = coefficients
+    value = e.lanes.splat(highest)
+    for c in reversed(rest):
+        value = _fma(e, value, z, e.lanes.splat(c))
+    return value
+
+
+def _near(e: Emitter, x: str) -> tuple[str, str]:
+    t = e.lanes
+    shifted = _fma(e, x, t.splat(_TWO_OVER_PI), t.splat(_MAGIC[t.dtype]))
+    k = e.let(f"fsub {t.vector} {shifted}, {t.splat(_MAGIC[t.dtype])}")
+    r = x
+    for part in _PI_HALF[t.dtype]:
+        r = _fma(e, k, t.splat(-part), r)
+    z = e.let(f"fmul {t.vector} {r}, {r}")
+    rz = e.let(f"fmul {t.vector} {r}, {z}")
+    sine = _fma(e, rz, _polynomial(e, z, _SINE[t.dtype]), r)
+    # 1 - z/2 is rounded once and its error is below the polynomial's.
+    zz = e.let(f"fmul {t.vector} {z}, {z}")
+    head = _fma(e, z, t.splat(-0.5), t.splat(1.0))
+    cosine = _fma(e, zz, _polynomial(e, z, _COSINE[t.dtype]), head)
+    return _quadrant(e, shifted, sine, cosine)
+
+
+def _quadrant(e: Emitter, shifted: str, sine: str, cosine: str) -> tuple[str, str]:
+    t = e.lanes
+    bits = e.let(f"bitcast {t.vector} {shifted} to {t.integers}")
+    top = f"splat (i{t.bits} {t.bits - 1})"
+    odd_bit = e.let(f"shl {t.integers} {bits}, {top}")
+    odd = e.let(f"icmp slt {t.integers} {odd_bit}, zeroinitializer")
+    sin_abs = e.let(f"select <{t.width} x i1> {odd}, {t.vector} {cosine}, {t.vector} {sine}")
+    cos_abs = e.let(f"select <{t.width} x i1> {odd}, {t.vector} {sine}, {t.vector} {cosine}")
+    next_bits = e.let(f"add {t.integers} {bits}, splat (i{t.bits} 1)")
+    return _signed(e, sin_abs, bits), _signed(e, cos_abs, next_bits)
+
+
+def _signed(e: Emitter, value: str, bits: str) -> str:
+    """Flip the sign where bit 1 of the quadrant is set."""
+    t = e.lanes
+    moved = e.let(f"shl {t.integers} {bits}, splat (i{t.bits} {t.bits - 2})")
+    flip = e.let(f"and {t.integers} {moved}, splat (i{t.bits} {-(1 << (t.bits - 1))})")
+    raw = e.let(f"bitcast {t.vector} {value} to {t.integers}")
+    flipped = e.let(f"xor {t.integers} {raw}, {flip}")
+    return e.let(f"bitcast {t.integers} {flipped} to {t.vector}")
+
+
+def far_functions(t: Lanes) -> str:
+    """The cold path: ``@far(scratch, x, which)`` calls the C library's sin or cos lane by lane.
+
+    The scratch block begins with the addresses of both, so that compiled code holds no symbol
+    that a loader must find.
+    """
+    up = "fpext float %x to double" if t.bits == 32 else "fadd double %x, 0.0"
+    down = "fptrunc double %y to float" if t.bits == 32 else "fadd double %y, 0.0"
+    return f"""
+define internal {t.vector} @far(ptr %scratch, {t.vector} %v, i64 %which) noinline cold {{
+entry:
+  %place = getelementptr ptr, ptr %scratch, i64 %which
+  %function = load ptr, ptr %place
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi {t.vector} [ zeroinitializer, %entry ], [ %filled, %loop ]
+  %x = extractelement {t.vector} %v, i32 %i
+  %wide = {up}
+  %y = call double %function(double %wide)
+  %narrow = {down}
+  %filled = insertelement {t.vector} %sum, {t.scalar} %narrow, i32 %i
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, {t.width}
+  br i1 %more, label %loop, label %end
+end:
+  ret {t.vector} %filled
+}}
+"""
