@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grid_core.model.types import Array, Inertia, Joint, JointKind, RobotModel
+from grid_core.model.configuration import random_configuration
 from grid_core.reference.joints import motion_subspace
 from grid_core.reference.kinematics import joint_placements
 from grid_core.reference.spatial import motion_transform, spatial_inertia, transpose
@@ -14,10 +14,12 @@ from grid_core.reference.spatial import motion_transform, spatial_inertia, trans
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from grid_core.model.types import Array, Inertia, Joint, RobotModel
+
 __all__ = ["singular_joint"]
 
 SAMPLES = 4
-"""Configurations tried; one where M is regular clears the model."""
+"""Configurations within limits that are tried, always the same; a pivot must vanish at all."""
 TOLERANCE = 1e-12
 """A pivot below this part of its joint's scale is rounding noise; see `_scales`."""
 
@@ -32,21 +34,23 @@ def singular_joint(model: RobotModel, mass_matrix: Callable[[Array], Array]) -> 
     if all(_positive_definite(b.inertia) for b in model.bodies):
         # Then vᵀ M v = Σ v_iᵀ I_i v_i is positive unless every body rests, every joint with it.
         return None
-    q = _configurations(model)
+    q = random_configuration(model, np.random.default_rng(0), SAMPLES)
     M, scales = mass_matrix(q), _scales(model, q)
-    first = [_first_null_pivot(M[k], scales[k]) for k in range(SAMPLES)]
-    found = [column for column in first if column is not None]
-    if len(found) < SAMPLES:
+    null = set(range(model.nv))
+    for k in range(SAMPLES):
+        null &= _null_pivots(M[k], scales[k])
+    if not null:
         return None
-    column = found[0]
-    joint = next(j for j in model.joints if _owns(j, column))
-    massless = np.all(np.abs(M[:, column, column]) <= TOLERANCE * scales[:, column])
-    reason = (
-        "nothing with inertia moves with it"
-        if massless
-        else "it can move with the joints it carries so that nothing with inertia moves"
-    )
-    return f"joint {joint.name!r}: the mass matrix M is singular, because {reason}"
+    guilty = [j for j in model.joints if null & _columns(j)]
+    names = ", ".join(f"{j.name!r} (link {model.bodies[j.id].name!r})" for j in guilty)
+    which, them = ("joint", "it") if len(guilty) == 1 else ("joints", "them")
+    columns = sorted(set().union(*(_columns(j) for j in guilty)))
+    diagonal = np.abs(np.einsum("kii->ki", M)[:, columns])
+    if np.all(diagonal <= TOLERANCE * scales[:, columns]):
+        reason = f"nothing with inertia moves with {them}"
+    else:
+        reason = f"a motion of {them}, alone or with joints beyond, moves nothing with inertia"
+    return f"{which} {names}: the mass matrix M is singular, because {reason}"
 
 
 def _positive_definite(inertia: Inertia) -> bool:
@@ -54,19 +58,9 @@ def _positive_definite(inertia: Inertia) -> bool:
     return bool(inertia.mass > 0.0 and moments[0] > TOLERANCE * moments[-1])
 
 
-def _owns(joint: Joint, column: int) -> bool:
-    return joint.v_start is not None and joint.v_start <= column < joint.v_start + joint.nv
-
-
-def _configurations(model: RobotModel) -> Array:
-    """Return the same arbitrary configurations every time, shape (SAMPLES, nq)."""
-    rng = np.random.default_rng(0)
-    q = rng.uniform(-1.0, 1.0, (SAMPLES, model.nq))
-    for joint in model.joints:
-        if joint.q_start is not None and joint.kind in {JointKind.SPHERICAL, JointKind.FLOATING}:
-            end = joint.q_start + joint.nq
-            q[:, end - 4 : end] /= np.linalg.norm(q[:, end - 4 : end], axis=1, keepdims=True)
-    return q
+def _columns(joint: Joint) -> set[int]:
+    start = joint.v_start
+    return set() if start is None else set(range(start, start + joint.nv))
 
 
 def _scales(model: RobotModel, q: Array) -> Array:
@@ -98,11 +92,13 @@ def _leader(model: RobotModel, joint: Joint) -> Joint | None:
     return None if joint.mimic.leader is None else model.joints[joint.mimic.leader]
 
 
-def _first_null_pivot(M: Array, scale: Array) -> int | None:
-    """Eliminate from the leaves to the root (M = Lᵀ D L, section 6.5); name a vanishing pivot."""
+def _null_pivots(M: Array, scale: Array) -> set[int]:
+    """Eliminate from the leaves to the root (M = Lᵀ D L, section 6.5); return where D vanishes."""
     M = M.copy()
+    found = set()
     for i in reversed(range(len(M))):
         if abs(M[i, i]) <= TOLERANCE * scale[i]:
-            return i
-        M[:i, :i] -= np.outer(M[:i, i], M[i, :i]) / M[i, i]
-    return None
+            found.add(i)  # M is positive semidefinite, so its row vanishes too
+        else:
+            M[:i, :i] -= np.outer(M[:i, i], M[i, :i]) / M[i, i]
+    return found

@@ -1,0 +1,1 @@
+"""What several test folders share: robots, random trees and the Pinocchio comparison."""

@@ -1,0 +1,63 @@
+"""How close is close, in double precision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from grid_core.model.types import Array
+
+__all__ = ["assert_accelerations_close", "assert_close", "condition", "regular"]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def assert_close(actual: Array, expected: Array, rtol: float = 1e-9, noise: float = 1e-12) -> None:
+    """Require |x - y| ≤ rtol |y| + noise max|y| of every entry, problem by problem.
+
+    Entries are held to ``rtol`` each, not only the largest of them: a finger's torque counts
+    beside a base's weight. ``noise`` allows for what rounds off when large terms cancel.
+    """
+    assert actual.shape == expected.shape
+    assert np.all(np.isfinite(actual))
+    axes = tuple(range(1, expected.ndim))
+    size = np.max(np.abs(expected), axis=axes, keepdims=True, initial=0.0)
+    excess = np.abs(actual - expected) - rtol * np.abs(expected) - noise * size
+    worst = np.max(np.abs(actual - expected), initial=0.0)
+    assert np.all(excess <= 0.0), f"off by up to {worst:.3g} at {np.argwhere(excess > 0.0)[:5]}"
+
+
+def assert_accelerations_close(
+    actual: Array, expected: Array, M: Array, rtol: float = 1e-9
+) -> None:
+    """Compare q̈ (B, nv) or M⁻¹ (B, nv, nv) in the norm that the problem's condition speaks of.
+
+    With D = diag M, entries are scaled by √D (radians and metres, base and finger alike) and
+    ‖√D (x - y)‖ ≤ max(rtol, 1000 ε κ) ‖√D y‖ is required, κ the condition number of
+    D^(-1/2) M D^(-1/2): no method can promise more than ε κ, and Pinocchio's recursive inverse
+    has been seen to lose 125 ε κ (a floating iCub).
+    """
+    assert actual.shape == expected.shape
+    root = np.sqrt(np.abs(np.einsum("bii->bi", M)))
+    scale = root if actual.ndim == 2 else root[:, :, None] * root[:, None, :]
+    tolerance = np.maximum(rtol, 1000.0 * _EPS * condition(M))
+    for b in range(len(actual)):
+        error = np.linalg.norm(scale[b] * (actual[b] - expected[b]))
+        size = np.linalg.norm(scale[b] * expected[b])
+        assert error <= tolerance[b] * size, f"{error / size:.3g} exceeds {tolerance[b]:.3g}"
+
+
+def condition(M: Array) -> Array:
+    """Return the condition number of each M scaled to a unit diagonal, shape (B,)."""
+    if M.shape[-1] == 0:
+        return np.ones(len(M))
+    root = np.sqrt(np.abs(np.einsum("bii->bi", M)))
+    root = np.where(root > 0.0, root, 1.0)
+    return np.asarray(np.linalg.cond(M / (root[:, :, None] * root[:, None, :])))
+
+
+def regular(M: Array) -> bool:
+    """Say whether M can be inverted with any digit left."""
+    return bool(np.all(condition(M) < 1e13))
