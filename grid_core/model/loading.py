@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from attrs import evolve
 
@@ -17,6 +17,8 @@ from grid_core.model.urdf.report import Report
 from grid_core.model.urdf.topology import build_tree
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grid_core.model.types import RobotModel
 
 __all__ = ["load_urdf", "load_urdf_string"]
@@ -87,9 +89,11 @@ def _load(text: str | bytes, file: str, *, floating_base: bool, strict: bool) ->
 
 def _read(file: str) -> bytes:
     """Return the file's bytes, but never many more than a robot has (``/dev/zero`` has no end)."""
+    if not file:
+        raise ModelError("the path is empty")
     try:
         with Path(file).open("rb") as stream:
-            return stream.read(MAX_BYTES + 1)
+            return b"".join(_chunks(stream))
     except FileNotFoundError as error:
         hint = "; to read text, use load_urdf_string" if "<" in file else ""
         raise ModelError(f"no such file{hint}", file=_label(file)) from error
@@ -98,6 +102,14 @@ def _read(file: str) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelError(f"cannot be read: {reason}", file=_label(file)) from error
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the stream's bytes up to the first piece past the limit."""
+    total = 0
+    while total <= MAX_BYTES and (chunk := stream.read(2**18)):
+        total += len(chunk)
+        yield chunk
 
 
 def _label(file: str) -> str:

@@ -40,8 +40,8 @@ def assemble(tree: Tree, report: Report, *, floating_base: bool) -> RobotModel:
         ModelError: mimic joints that cannot be resolved, or numbers whose products overflow.
     """
     laws = flatten_mimics(tree.joints, report)
-    warn_impossible(tree.links, report)
     with np.errstate(all="ignore"):  # overflow is found, and named, by _check_finite
+        warn_impossible(tree.links, report)
         parts = _Assembly(tree, laws)
         parts.place_root(free=floating_base and not _is_own_base(tree, report))
         for joint in tree.order:

@@ -25,11 +25,11 @@ _BOMS = (  # UTF-32's little-endian mark begins with UTF-16's, so it comes first
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_BARE_STARTS = (  # "<" in each wide encoding, for documents without a mark
-    (b"<\0\0\0", "utf-32-le"),
-    (b"\0\0\0<", "utf-32-be"),
-    (b"<\0", "utf-16-le"),
-    (b"\0<", "utf-16-be"),
+_WIDE = (  # where one ASCII character and its NULs lie, in a document without a mark
+    (re.compile(rb"[\t\n\r <]\0\0\0"), "utf-32-le"),
+    (re.compile(rb"\0\0\0[\t\n\r <]"), "utf-32-be"),
+    (re.compile(rb"[\t\n\r <]\0"), "utf-16-le"),
+    (re.compile(rb"\0[\t\n\r <]"), "utf-16-be"),
 )
 _DECLARED = re.compile(
     rb"""\s*<\?xml\s[^>]{0,200}?\bencoding\s*=\s*["']([A-Za-z0-9._\-]{1,40})["']"""
@@ -84,9 +84,8 @@ def _encoding(data: bytes, report: Report) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return encoding
-    start = data[:4096].lstrip(b" \t\r\n")
-    for bare, encoding in _BARE_STARTS:
-        if start.startswith(bare):
+    for pattern, encoding in _WIDE:
+        if pattern.match(data):
             return encoding
     declared = _DECLARED.match(data)
     if declared is None:

@@ -66,15 +66,15 @@ def warn_impossible(links: Sequence[LinkElement], report: Report) -> None:
     if not held:
         return
     tensors = np.stack([inertial.tensor for _, inertial in held])
-    scale = np.abs(tensors).max(axis=(1, 2))
-    moments = np.linalg.eigvalsh(tensors / np.where(scale > 0.0, scale, 1.0)[:, None, None])
-    moments *= scale[:, None]
-    slack = _TOLERANCE * np.abs(moments).max(axis=1) + _NOISE
+    largest = np.abs(tensors).max(axis=(1, 2))
+    scale = np.where(largest > 0.0, largest, 1.0)
+    moments = np.linalg.eigvalsh(tensors / scale[:, None, None])
+    slack = _TOLERANCE * np.abs(moments).max(axis=1) + np.minimum(_NOISE / scale, 1.0)
     negative = moments[:, 0] < -slack
     triangle = moments[:, 2] > moments[:, 0] + moments[:, 1] + slack
     for index in np.flatnonzero(negative | triangle):
         link, inertial = held[index]
-        principal = ", ".join(f"{value:.6g}" for value in moments[index])
+        principal = ", ".join(f"{value:.6g}" for value in moments[index] * scale[index])
         fault = (
             "not positive semidefinite"
             if negative[index]

@@ -37,7 +37,7 @@ def scan(text: str, report: Report) -> Scanned:
     """Look at every piece of markup once.
 
     Raises:
-        ModelError: a document type or an entity declaration.
+        ModelError: a document type, an entity declaration, or markup that is never closed.
     """
     pieces: list[str] = []
     lines: list[int] = []
@@ -54,7 +54,7 @@ def scan(text: str, report: Report) -> Scanned:
         elif opening != "/":
             end = text.find(_ENDS[opening], position)
             if end < 0:
-                break  # unterminated: the parser's message is the better one
+                raise report.error(f"not well-formed XML: <{opening} is never closed", line=line)
             position = end + len(_ENDS[opening])
             if _blanked(opening, text, start, position, prolog=not lines):
                 pieces += text[copied:start], _LINE_CHARACTERS.sub(" ", text[start:position])
