@@ -34,7 +34,8 @@ def inverse_dynamics(ctx: Context[Array]) -> Mapping[str, Array]:
     origin, or None; ``gravity`` along the world's z [m/s²].
 
     Returns:
-        ``tau`` (B, nv) [N m or N].
+        ``tau`` (B, nv) [N m or N], with the joints' damping and friction if the options say
+        ``use_joint_dynamics``.
     """
     qd, qdd = ctx["qd"], ctx.get("qdd")
     return {"tau": _rnea(ctx, qd, np.zeros_like(qd) if qdd is None else qdd)}
@@ -58,7 +59,8 @@ def nonlinear_effects(ctx: Context[Array]) -> Mapping[str, Array]:
     Inputs: as for `inverse_dynamics`, without ``qdd``.
 
     Returns:
-        ``h`` (B, nv) [N m or N]: Coriolis, centrifugal and gravity terms, less external forces.
+        ``h`` (B, nv) [N m or N]: Coriolis, centrifugal and gravity terms, less external forces;
+        damping and friction too if the options say ``use_joint_dynamics``.
     """
     return {"h": _rnea(ctx, ctx["qd"], np.zeros_like(ctx["qd"]))}
 
