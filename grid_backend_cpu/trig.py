@@ -1,60 +1,16 @@
 """Sine and cosine of a vector, in IR.
 
-x = k·π/2 + r with π/2 in three parts; the product with the first is exact under FMA and so is
-its difference, because both are multiples of one small power of two and r is below 1. What is
-left errs by less than an ulp of r. Then the minimax polynomials of fdlibm (float64) and
-Cephes (float32) on [-π/4, π/4], and the quadrant decides which is which. Angles past the range
-of k take a cold path through the C library, lane by lane.
+The reduction and the polynomials of `grid_core.program.trigonometry`; the quadrant decides
+which polynomial is which. Angles past its range take a cold path through the C library, lane
+by lane.
 """
 
 from __future__ import annotations
 
 from grid_backend_cpu.vector import Emitter, Lanes
+from grid_core.program.trigonometry import COSINE, FAR_LIMIT, MAGIC, PI_HALF, SINE, TWO_OVER_PI
 
-__all__ = ["FAR_LIMIT", "far_functions", "sine_and_cosine"]
-
-FAR_LIMIT = {"float32": 3.0e6, "float64": 1.0e14}
-"""Largest |x| [rad] of the inline path."""
-
-_TWO_OVER_PI = 0.6366197723675814
-# π/2 as a sum of three numbers of the precision.
-_PI_HALF = {
-    "float64": (
-        float.fromhex("0x1.921fb54442d18p+0"),
-        float.fromhex("0x1.1a62633145c07p-54"),
-        float.fromhex("-0x1.f1976b7ed8fbcp-110"),
-    ),
-    "float32": (
-        float.fromhex("0x1.921fb6p+0"),
-        float.fromhex("-0x1.777a5cp-25"),
-        float.fromhex("-0x1.ee59dap-50"),
-    ),
-}
-_MAGIC = {"float64": 6755399441055744.0, "float32": 12582912.0}
-"""1.5 · 2^(digits): adding it leaves round(x) in the lowest bits."""
-_SINE = {
-    "float64": (
-        -1.66666666666666324348e-01,
-        8.33333333332248946124e-03,
-        -1.98412698298579493134e-04,
-        2.75573137070700676789e-06,
-        -2.50507602534068634195e-08,
-        1.58969099521155010221e-10,
-    ),
-    "float32": (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4),
-}
-_COSINE = {
-    "float64": (
-        4.16666666666666019037e-02,
-        -1.38888888888741095749e-03,
-        2.48015872894767294178e-05,
-        -2.75573143513906633035e-07,
-        2.08757232129817482790e-09,
-        -1.13596475577881948265e-11,
-    ),
-    "float32": (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
-}
-
+__all__ = ["far_functions", "sine_and_cosine"]
 
 def sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
     """Emit sin(x) and cos(x); leaves the emitter in a new basic block."""
@@ -95,18 +51,18 @@ def _polynomial(e: Emitter, z: str, coefficients: tuple[float, ...]) -> str:
 
 def _near(e: Emitter, x: str) -> tuple[str, str]:
     t = e.lanes
-    shifted = _fma(e, x, t.splat(_TWO_OVER_PI), t.splat(_MAGIC[t.dtype]))
-    k = e.let(f"fsub {t.vector} {shifted}, {t.splat(_MAGIC[t.dtype])}")
+    shifted = _fma(e, x, t.splat(TWO_OVER_PI), t.splat(MAGIC[t.dtype]))
+    k = e.let(f"fsub {t.vector} {shifted}, {t.splat(MAGIC[t.dtype])}")
     r = x
-    for part in _PI_HALF[t.dtype]:
+    for part in PI_HALF[t.dtype]:
         r = _fma(e, k, t.splat(-part), r)
     z = e.let(f"fmul {t.vector} {r}, {r}")
     rz = e.let(f"fmul {t.vector} {r}, {z}")
-    sine = _fma(e, rz, _polynomial(e, z, _SINE[t.dtype]), r)
+    sine = _fma(e, rz, _polynomial(e, z, SINE[t.dtype]), r)
     # 1 - z/2 is rounded once and its error is below the polynomial's.
     zz = e.let(f"fmul {t.vector} {z}, {z}")
     head = _fma(e, z, t.splat(-0.5), t.splat(1.0))
-    cosine = _fma(e, zz, _polynomial(e, z, _COSINE[t.dtype]), head)
+    cosine = _fma(e, zz, _polynomial(e, z, COSINE[t.dtype]), head)
     return _quadrant(e, shifted, sine, cosine)
 
 
