@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -13,7 +13,9 @@ from attrs import frozen
 from grid_backend_cpu.lower import KERNEL, lower
 from grid_backend_cpu.vector import Lanes
 from grid_core.errors import BackendError
-from grid_core.program.program import Program
+
+if TYPE_CHECKING:
+    from grid_core.program.program import Program
 
 __all__ = ["Host", "LoadedCode", "compile_program", "host"]
 

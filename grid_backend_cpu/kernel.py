@@ -7,15 +7,19 @@ import ctypes.util
 import functools
 import sys
 import threading
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import field, frozen
 
 from grid_backend_cpu.compiler import LoadedCode
 from grid_backend_cpu.lower import SCRATCH_HEADER
-from grid_backend_cpu.vector import Lanes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grid_backend_cpu.vector import Lanes
 
 __all__ = ["CpuKernel", "Layout"]
 
@@ -23,30 +27,20 @@ _MIN_WORK = 40_000.0
 """Instructions over lanes below which a chunk is not worth a thread's wake-up (some 20 µs)."""
 
 
+@frozen
 class Layout:
-    """What a caller must know of a kernel beside its code: its ports and its cost.
+    """What a caller must know of a kernel beside its code: its ports and its cost."""
 
-    Attributes:
-        inputs: names of batched inputs, in argument order.
-        uniform: names of uniform inputs.
-        outputs: names of outputs.
-        scratch: bytes of the scratch block.
-        work: instructions for one problem.
-    """
-
-    def __init__(
-        self,
-        inputs: tuple[str, ...],
-        uniform: tuple[str, ...],
-        outputs: tuple[str, ...],
-        scratch: int,
-        work: int,
-    ) -> None:
-        self.inputs = inputs
-        self.uniform = uniform
-        self.outputs = outputs
-        self.scratch = scratch
-        self.work = work
+    inputs: tuple[str, ...] = field(converter=tuple)
+    """Names of batched inputs, in argument order."""
+    uniform: tuple[str, ...] = field(converter=tuple)
+    """Names of uniform inputs."""
+    outputs: tuple[str, ...] = field(converter=tuple)
+    """Names of outputs."""
+    scratch: int
+    """Bytes of the scratch block."""
+    work: int
+    """Instructions for one problem."""
 
 
 @functools.cache
@@ -97,7 +91,7 @@ class CpuKernel:
         arguments += [outputs[n].__array_interface__["data"][0] for n in layout.outputs]
         tiles = -(-batch // self._width)
         parts = min(self._threads, int(tiles * self._tile_work / _MIN_WORK))
-        if parts < 2:  # noqa: PLR2004 - one part is the calling thread's
+        if parts < 2:
             self._function(0, batch, self._scratch(), *arguments)
             return
         bounds = [min(batch, self._width * (tiles * k // parts)) for k in range(parts)] + [batch]

@@ -11,12 +11,16 @@ serves every batch size and a problem's result never depends on where in the bat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from grid_backend_cpu.trig import far_functions, sine_and_cosine
 from grid_backend_cpu.vector import Emitter, Lanes
 from grid_core.program.ops import Op
-from grid_core.program.program import Program, ProgramPort
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grid_core.program.program import Program, ProgramPort
 
 __all__ = ["KERNEL", "SCRATCH_HEADER", "lower", "scratch_scalars"]
 
@@ -45,15 +49,15 @@ def lower(program: Program, lanes: Lanes) -> str:
     arguments += [f"ptr noalias %out{i}" for i in range(len(program.outputs))]
     body = Emitter(lanes)
     _loop(body, batched, program.outputs, program)
-    wide = lanes.width * lanes.bits
+    bits = lanes.width * lanes.bits
+    wide = f'"prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
     return "\n".join(
         [
             far_functions(lanes),
             f"define void @{KERNEL}({', '.join(arguments)}) #0 {{",
             *body.lines,
             "}",
-            f'attributes #0 = {{ nounwind "prefer-vector-width"="{wide}" '
-            f'"min-legal-vector-width"="{wide}" }}',
+            f"attributes #0 = {{ nounwind {wide} }}",
             '!0 = !{!"branch_weights", i32 1, i32 100000}',
         ]
     )
@@ -143,8 +147,8 @@ def _body(e: Emitter, program: Program, pointers: Sequence[str]) -> list[str]:
     values = _inputs(e, program, pointers)
     values += [e.lanes.splat(c) for c in program.constants]
     pairs: dict[int, tuple[str, str]] = {}
-    for op, a, b in program.instructions:
-        values.append(_instruction(e, op, a, b, values, pairs))
+    for instruction in program.instructions:
+        values.append(_instruction(e, instruction, values, pairs))
     return [values[r] for r in program.results]
 
 
@@ -165,9 +169,12 @@ def _inputs(e: Emitter, program: Program, pointers: Sequence[str]) -> list[str]:
 
 
 def _instruction(
-    e: Emitter, op: Op, a: int, b: int, values: list[str], pairs: dict[int, tuple[str, str]]
+    e: Emitter,
+    instruction: tuple[Op, int, int],
+    values: list[str],
+    pairs: dict[int, tuple[str, str]],
 ) -> str:
-    t = e.lanes
+    t, (op, a, b) = e.lanes, instruction
     if op in _INFIX:
         return e.let(f"{_INFIX[op]} {_FLAGS} {t.vector} {values[a]}, {values[b]}")
     if op is Op.NEG:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from grid_core.artifact import BuildStore, operation_key
-from grid_core.backend import Backend, BuildSettings, Kernel, Operation
 from grid_core.hookspecs import hookimpl
 from grid_core.program.trace import trace
 
 if TYPE_CHECKING:
     from grid_backend_cpu.vector import Lanes
+    from grid_core.backend import Backend, BuildSettings, Kernel, Operation
 
 __all__ = ["CpuBackend", "grid_backends"]
 
@@ -51,12 +51,8 @@ class CpuBackend:
             store = BuildStore(settings.cache_dir)
             payload = store.fetch(key, what, lambda: _compile(operation, lanes))
         head, _, code = payload.partition(b"\n")
-        layout = Layout(**{k: _tuple(v) for k, v in json.loads(head).items()})
+        layout = Layout(**json.loads(head))
         return CpuKernel(code, lanes, layout, settings.num_threads)
-
-
-def _tuple(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _describe(operation: Operation, target: dict[str, str]) -> dict[str, str]:

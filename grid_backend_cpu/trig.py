@@ -7,10 +7,15 @@ by lane.
 
 from __future__ import annotations
 
-from grid_backend_cpu.vector import Emitter, Lanes
+from typing import TYPE_CHECKING
+
 from grid_core.program.trigonometry import COSINE, FAR_LIMIT, MAGIC, PI_HALF, SINE, TWO_OVER_PI
 
+if TYPE_CHECKING:
+    from grid_backend_cpu.vector import Emitter, Lanes
+
 __all__ = ["far_functions", "sine_and_cosine"]
+
 
 def sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
     """Emit sin(x) and cos(x); leaves the emitter in a new basic block."""

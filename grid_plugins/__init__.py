@@ -1,0 +1,1 @@
+"""Grid's own algorithms, one folder a family, all announced as any plugin is."""

@@ -10,15 +10,17 @@ from __future__ import annotations
 import functools
 import hashlib
 import sys
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from grid_core.algorithm import Algorithm
-from grid_core.backend import Operation
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from grid_core.algorithm import Algorithm
+    from grid_core.backend import Operation
 
 __all__ = ["operation_key", "source_digest"]
 

@@ -13,12 +13,15 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from grid_core.errors import CacheError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
 __all__ = ["BuildStore", "StoreEntry"]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from grid_core.program.linalg import Rotation, Symmetric, Vec3
 from grid_core.program.scalar import Value, is_zero
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["ArticulatedInertia"]
 

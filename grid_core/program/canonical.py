@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grid_core.model.types import Array, Joint, JointKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["canonical_frame", "snap"]
 
@@ -65,7 +68,7 @@ def _angles(T: Array) -> Iterator[float]:
     """Turns about the child's z that zero an entry of the rotation's last row."""
     yield 0.0
     R = snap(T)[:3, :3]
-    if np.count_nonzero((R != 0.0) & (np.abs(R) != 1.0)) > 4:  # noqa: PLR2004
+    if np.count_nonzero((R != 0.0) & (np.abs(R) != 1.0)) > 4:
         # Row 2 of R·Rz(φ) begins with R20 cos φ + R21 sin φ.
         yield math.atan2(-R[2, 0], R[2, 1])
 
@@ -106,7 +109,7 @@ def canonical_frame(joint: Joint, placement: Array, children: list[tuple[Joint, 
     """
     if joint.kind is JointKind.PRISMATIC:
         # The child's frame may lie anywhere: on the parent's.
-        return np.linalg.inv(placement)
+        return np.asarray(np.linalg.inv(placement))
     if joint.kind not in _TURNING or joint.axis is None:
         return np.eye(4)
     base = np.eye(4)
@@ -140,6 +143,6 @@ def _lifted(child: Joint) -> Array:
 def _parent_angles(T: Array) -> Iterator[float]:
     """Turns of the parent about its z that take up this child's turn about it."""
     R = snap(T)[:3, :3]
-    if np.count_nonzero((R != 0.0) & (np.abs(R) != 1.0)) > 4:  # noqa: PLR2004
+    if np.count_nonzero((R != 0.0) & (np.abs(R) != 1.0)) > 4:
         turn = R @ _about_z(math.atan2(-R[2, 0], R[2, 1]), 0.0)[:3, :3]
         yield math.atan2(turn[1, 0], turn[0, 0])

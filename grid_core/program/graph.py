@@ -71,7 +71,7 @@ class Graph:
         return self.constants[self.a[node]] if self.ops[node] is Op.CONST else None
 
     def neg(self, x: int) -> int:
-        """-x."""
+        """Return -x."""
         op = self.ops[x]
         if op is Op.NEG:
             return self.a[x]
@@ -82,7 +82,7 @@ class Graph:
         return self._node(Op.NEG, x)
 
     def add(self, x: int, y: int) -> int:
-        """x + y."""
+        """Return x + y."""
         ops = self.ops
         if ops[x] is Op.CONST:
             x, y = y, x
@@ -98,8 +98,8 @@ class Graph:
             return self.sub(y, self.a[x])
         return self._node(Op.ADD, x, y)
 
-    def sub(self, x: int, y: int) -> int:
-        """x - y."""
+    def sub(self, x: int, y: int) -> int:  # noqa: PLR0911 - one return a rule
+        """Return x - y."""
         ops = self.ops
         if x == y:
             return self.constant(0.0)
@@ -116,7 +116,7 @@ class Graph:
         return self._node(Op.SUB, x, y)
 
     def mul(self, x: int, y: int) -> int:
-        """x · y."""
+        """Return x · y."""
         ops = self.ops
         if ops[x] is Op.CONST:
             x, y = y, x
@@ -128,7 +128,7 @@ class Graph:
             return self.neg(self.mul(x, self.a[y]))
         return self._node(Op.MUL, x, y)
 
-    def _scale(self, x: int, c: float) -> int:
+    def _scale(self, x: int, c: float) -> int:  # noqa: PLR0911 - one return a rule
         op = self.ops[x]
         if op is Op.CONST:
             return self.constant(self.constants[self.a[x]] * c)
@@ -148,7 +148,7 @@ class Graph:
         return self._node(Op.MUL, x, self.constant(c))
 
     def div(self, x: int, y: int) -> int:
-        """x / y; a constant divisor becomes a factor."""
+        """Return x / y; a constant divisor becomes a factor."""
         ops = self.ops
         c = self.value(y)
         if c is not None:

@@ -7,10 +7,12 @@ couple branches; the fill they cause is followed as it appears.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grid_core.program.scalar import Value, is_zero
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["LTDL"]
 

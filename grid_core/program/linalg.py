@@ -5,11 +5,14 @@ Nothing here branches on a run-time value; zeros fold away in the scalars themse
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from grid_core.program.scalar import Value
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grid_core.program.scalar import Value
 
 __all__ = ["ZERO3", "Rotation", "Symmetric", "Vec3", "outer_symmetric"]
 
@@ -49,11 +52,11 @@ class Vec3:
     __rmul__ = __mul__
 
     def dot(self, o: Vec3) -> Value:
-        """self · o."""
+        """Return self · o."""
         return self.x * o.x + self.y * o.y + self.z * o.z
 
     def cross(self, o: Vec3) -> Vec3:
-        """self × o."""
+        """Return self × o."""
         return Vec3(
             self.y * o.z - self.z * o.y,
             self.z * o.x - self.x * o.z,
@@ -92,7 +95,7 @@ class Symmetric:
         return self + o.scaled(-1.0)
 
     def scaled(self, k: Value) -> Symmetric:
-        """k · self."""
+        """Return k · self."""
         return Symmetric(
             self.xx * k, self.yy * k, self.zz * k, self.xy * k, self.xz * k, self.yz * k
         )
@@ -106,7 +109,7 @@ class Symmetric:
         )
 
     def times(self, v: Vec3) -> Vec3:
-        """self · v."""
+        """Return self · v."""
         return Vec3(*(row.dot(v) for row in self.rows()))
 
     def trace(self) -> Value:
@@ -115,7 +118,7 @@ class Symmetric:
 
 
 def outer_symmetric(a: Vec3, b: Vec3) -> Symmetric:
-    """a bᵀ + b aᵀ."""
+    """Return a bᵀ + b aᵀ."""
     return Symmetric(
         2.0 * (a.x * b.x),
         2.0 * (a.y * b.y),
@@ -160,10 +163,7 @@ class Rotation:
 
     def sandwich(self, s: Symmetric) -> Symmetric:
         """R s Rᵀ."""
-        if self.own is not None:
-            s = _sandwich(self.own, s)
-        else:
-            s = self._turn(s)
+        s = _sandwich(self.own, s) if self.own is not None else self._turn(s)
         return _sandwich(self.rows, s)
 
     def _turn(self, s: Symmetric) -> Symmetric:

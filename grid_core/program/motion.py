@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from grid_core.model.types import JointKind
 from grid_core.program.linalg import ZERO3, Rotation, Vec3
 from grid_core.program.scalar import Value, cos, sign, sin
-from grid_core.program.tree import KinematicTree, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grid_core.program.tree import KinematicTree, Node
 
 __all__ = [
     "Posture",
     "Rate",
     "body_placements",
+    "columns",
     "fold_forces",
     "joint_dynamics",
     "postures",
     "project",
-    "columns",
     "rates",
     "scalar_rate",
 ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["BINARY", "NUMPY", "TRIGONOMETRIC", "UNARY", "Op"]
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import frozen
-from numpy.typing import NDArray
 
 from grid_core.program.ops import BINARY, NUMPY, Op
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
 __all__ = ["Counts", "Program", "ProgramPort"]
 
@@ -138,9 +141,7 @@ class Program:
         Args:
             inputs: arrays of shape (B, *dims) by port name; uniform ones are numbers.
         """
-        batch = next(
-            (np.shape(inputs[p.name])[0] for p in self.inputs if not p.uniform), 1
-        )
+        batch = next((np.shape(inputs[p.name])[0] for p in self.inputs if not p.uniform), 1)
         values = self._load(inputs, batch)
         values += [np.float64(c) for c in self.constants]
         last, base = self.last_uses(), self.first_instruction
@@ -179,9 +180,7 @@ class Program:
             if port.uniform:
                 names.append(port.name)
             else:
-                names += [
-                    f"{port.name}[{', '.join(map(str, i))}]" for i in np.ndindex(*port.dims)
-                ]
+                names += [f"{port.name}[{', '.join(map(str, i))}]" for i in np.ndindex(*port.dims)]
         names += [repr(c) for c in self.constants]
         names += [f"t{k}" for k in range(len(self.instructions))]
         return names
@@ -194,8 +193,8 @@ class Program:
             lines.append(f"{names[base + index]} = {_SHAPES[op].format(names[a], names[b])}")
         start = 0
         for port in self.outputs:
-            for k, index in enumerate(np.ndindex(*port.dims)):
-                place = f"[{', '.join(map(str, index))}]" if index else ""
+            for k, at in enumerate(np.ndindex(*port.dims)):
+                place = f"[{', '.join(map(str, at))}]" if at else ""
                 lines.append(f"{port.name}{place} = {names[self.results[start + k]]}")
             start += port.size
         return "\n".join(lines)

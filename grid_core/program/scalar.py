@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import NoReturn, TypeAlias, Union, overload
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, Union, overload
 
 from grid_core.errors import TraceError
-from grid_core.program.graph import Graph
 from grid_core.program.ops import Op
+
+if TYPE_CHECKING:
+    from grid_core.program.graph import Graph
 
 __all__ = ["Scalar", "Value", "absolute", "cos", "is_zero", "sign", "sin", "sqrt"]
 
@@ -100,11 +102,11 @@ class Scalar:
 
     # NumPy calls these for np.sin(object_array) and the like.
     def sin(self) -> Value:
-        """sin(x)."""
+        """Return its sine."""
         return self._wrap(self.graph.unary(Op.SIN, self.node))
 
     def cos(self) -> Value:
-        """cos(x)."""
+        """Return its cosine."""
         return self._wrap(self.graph.unary(Op.COS, self.node))
 
     def sqrt(self) -> Value:
@@ -138,7 +140,7 @@ def sin(x: Scalar) -> Value: ...
 @overload
 def sin(x: float) -> float: ...
 def sin(x: Value) -> Value:
-    """sin(x), x in radians."""
+    """Return the sine of x [rad]."""
     return x.sin() if isinstance(x, Scalar) else math.sin(x)
 
 
@@ -147,7 +149,7 @@ def cos(x: Scalar) -> Value: ...
 @overload
 def cos(x: float) -> float: ...
 def cos(x: Value) -> Value:
-    """cos(x), x in radians."""
+    """Return the cosine of x [rad]."""
     return x.cos() if isinstance(x, Scalar) else math.cos(x)
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from grid_core.program.graph import Graph
 from grid_core.program.ops import Op
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grid_core.program.graph import Graph
 
 __all__ = ["reachable", "schedule"]
 
@@ -144,7 +148,7 @@ def _numbered(
     graph: Graph, nodes: Sequence[int], order: Sequence[int], roots: Sequence[int]
 ) -> tuple[Instructions, tuple[float, ...], tuple[int, ...]]:
     number = [-1] * len(graph)
-    constants = []
+    constants: list[float] = []
     for node in range(len(graph)):
         if graph.ops[node] is Op.INPUT:
             number[node] = graph.a[node]
@@ -157,7 +161,5 @@ def _numbered(
     for index, node in enumerate(order):
         number[node] = base + index
         b = graph.b[node]
-        instructions.append(
-            (graph.ops[node], number[graph.a[node]], number[b] if b >= 0 else -1)
-        )
+        instructions.append((graph.ops[node], number[graph.a[node]], number[b] if b >= 0 else -1))
     return tuple(instructions), tuple(constants), tuple(number[r] for r in roots)

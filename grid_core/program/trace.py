@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grid_core.algorithm import Algorithm, Context, Port
-from grid_core.backend import Operation
 from grid_core.errors import ContractError
 from grid_core.program.graph import Graph
 from grid_core.program.program import Program, ProgramPort
 from grid_core.program.scalar import Scalar, Value
 from grid_core.program.schedule import schedule
+
+if TYPE_CHECKING:
+    from grid_core.backend import Operation
 
 __all__ = ["run_program", "symbolic_inputs", "trace"]
 
@@ -43,9 +45,7 @@ def trace(operation: Operation) -> Program:
     for port in algorithm.outputs:
         flat = np.asarray(outputs[port.name], dtype=object).reshape(-1)
         results += [node_of(graph, value) for value in flat]
-        out_ports.append(
-            ProgramPort(port.name, port.dims(operation.model, operation.options))
-        )
+        out_ports.append(ProgramPort(port.name, port.dims(operation.model, operation.options)))
     instructions, constants, numbered = schedule(graph, results)
     return Program(
         name=algorithm.name,

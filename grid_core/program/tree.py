@@ -124,7 +124,7 @@ def _place(model: RobotModel) -> tuple[list[Placed], list[tuple[int, Array]]]:
         own = canonical_frame(joint, placement, below.get(joint.id, []))
         axis = np.zeros(3) if joint.axis is None else own[:3, :3].T @ joint.axis
         placements.append((joint.id, parent, snap(placement @ own), axis))
-        attached.append((len(placements) - 1, np.linalg.inv(own)))
+        attached.append((len(placements) - 1, np.asarray(np.linalg.inv(own))))
     return placements, attached
 
 

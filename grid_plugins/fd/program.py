@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grid_core.algorithm import Context
 from grid_core.model.types import JointKind
 from grid_core.program.articulated import ArticulatedInertia
 from grid_core.program.cheapest import cheapest
@@ -22,6 +20,11 @@ from grid_core.program.motion import (
 )
 from grid_core.program.scalar import Value, is_zero
 from grid_core.program.tree import KinematicTree, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grid_core.algorithm import Context
 
 
 def forward_dynamics(ctx: Context[Any]) -> Mapping[str, Any]:

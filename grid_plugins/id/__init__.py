@@ -1,0 +1,1 @@
+"""Inverse dynamics and the mass matrix."""

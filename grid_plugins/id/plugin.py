@@ -83,9 +83,7 @@ NONLINEAR_EFFECTS = Algorithm(
     outputs=(Port(name="h", shape=("nv",), unit="N m, N", doc="bias forces"),),
     reference=reference.nonlinear_effects,
     program=program.nonlinear_effects,
-    benchmarks=(
-        BenchmarkCase(label="nonlinear_effects", inputs=(), pinocchio="nonLinearEffects"),
-    ),
+    benchmarks=(BenchmarkCase(label="nonlinear_effects", inputs=(), pinocchio="nonLinearEffects"),),
 )
 
 CRBA = Algorithm(

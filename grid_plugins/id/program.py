@@ -8,12 +8,10 @@ m, h and Σ. Gravity enters as the root's upward acceleration.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grid_core.algorithm import Context
 from grid_core.model.types import JointKind
 from grid_core.program.linalg import ZERO3, Symmetric, Vec3, outer_symmetric
 from grid_core.program.motion import (
@@ -25,8 +23,13 @@ from grid_core.program.motion import (
     project,
     rates,
 )
-from grid_core.program.scalar import Value
 from grid_core.program.tree import KinematicTree, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grid_core.algorithm import Context
+    from grid_core.program.scalar import Value
 
 Rows = tuple[Vec3, Vec3, Vec3]
 
@@ -160,14 +163,12 @@ def crba(ctx: Context[Any]) -> Mapping[str, Any]:
     composite = _composite(tree, pose)
     M = np.full((ctx.model.nv, ctx.model.nv), 0.0, dtype=object)
     for node in tree.nodes:
-        for k, (force, moment) in enumerate(_momenta(node, *composite[node.index])):
-            _fill(tree, pose, M, node, k, force, moment)
+        for k, wrench in enumerate(_momenta(node, *composite[node.index])):
+            _fill(tree, pose, M, (node, k), wrench)
     return {"M": M}
 
 
-def _composite(
-    tree: KinematicTree, pose: Sequence[Posture]
-) -> list[tuple[Value, Vec3, Symmetric]]:
+def _composite(tree: KinematicTree, pose: Sequence[Posture]) -> list[tuple[Value, Vec3, Symmetric]]:
     """m, h and Σ of each node with all that hangs from it, about the node's origin."""
     total: list[tuple[Value, Vec3, Symmetric]] = [(n.m, n.h, n.second) for n in tree.nodes]
     for node in reversed(tree.nodes):
@@ -209,15 +210,14 @@ def _fill(
     tree: KinematicTree,
     pose: Sequence[Posture],
     M: Any,
-    node: Node,
-    k: int,
-    force: Vec3,
-    moment: Vec3,
+    coordinate: tuple[Node, int],
+    wrench: tuple[Vec3, Vec3],
 ) -> None:
     """Carry one column up to the root, filling M's entries on the way.
 
     Every unordered pair of joint coordinates is met once; G folds it onto M.
     """
+    (node, k), (force, moment) = coordinate, wrench
     column, multiplier = columns(node)[k]
     at: Node | None = node
     while at is not None:
