@@ -69,7 +69,11 @@ class ArrayPort:
         Raises:
             InputError: the value is no array of real numbers, or of the wrong shape.
         """
-        if type(value) is not np.ndarray or value.dtype != dtype or not value.flags.c_contiguous:
+        if (
+            type(value) is not np.ndarray
+            or (value.dtype is not dtype and value.dtype != dtype)
+            or not value.flags.c_contiguous
+        ):
             value = to_array(operation, self.name, value, dtype)
         shape = value.shape
         if shape == self.dims:
@@ -92,7 +96,7 @@ def to_array(operation: str, name: str, value: Any, dtype: np.dtype[Any]) -> NDA
         array = np.asarray(value)
     except Exception as error:
         raise InputError(
-            f"{operation}: {name} is no array of numbers: a {type(value).__name__} "
+            f"{operation}: {name} is no array of numbers: {type(value).__name__} "
             f"does not convert ({error})"
         ) from error
     if array.dtype.kind not in "fiu":
@@ -117,11 +121,15 @@ def to_number(operation: str, name: str, value: Any) -> float:
         )
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         raise InputError(
-            f"{operation}: {name} must be a real number; got {value!r}, a {type(value).__name__}"
+            f"{operation}: {name} must be a real number; got {value!r} "
+            f"of type {type(value).__name__}"
         )
     if isinstance(value, np.complexfloating):
         raise InputError(f"{operation}: {name} must be a real number; got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         raise InputError(f"{operation}: {name} must be finite; got {number}")
     return number
@@ -182,8 +190,8 @@ def _refuse_device(operation: str, name: str, value: Any) -> None:
         where = "a CUDA device"
     if where is not None:
         raise InputError(
-            f"{operation}: {name} is a {kind} on {where}, and this handle computes on the CPU; "
-            "pass a copy in host memory"
+            f"{operation}: {name} is on {where} (type {kind}), and this handle computes on the "
+            "CPU; pass a copy in host memory"
         )
 
 
@@ -203,4 +211,4 @@ def _dtype_hint(array: NDArray[Any]) -> str:
 def _shape_of(value: Any) -> str:
     shape = getattr(value, "shape", None)
     kind = type(value).__name__
-    return f"a {kind} of shape {shape}" if shape is not None else f"a {kind}"
+    return f"{kind} of shape {shape}" if shape is not None else kind

@@ -61,6 +61,9 @@ class OperationCall:
         self.__doc__ = document(algorithm, binding.model, binding.options, binding.dtype)
         self._binding = binding
         self._slots = _slots(algorithm, binding)
+        self._names = tuple(slot.name for slot in self._slots)
+        self._defaults = tuple(slot.default for slot in self._slots)
+        self._positional = sum(slot.port is not None for slot in self._slots)
         self._dtype = binding.dtype
         self._outputs = tuple(
             ArrayPort.of(port, binding.model, binding.options) for port in algorithm.outputs
@@ -89,7 +92,7 @@ class OperationCall:
         count = 1 if batch is None else batch
         dtype, ports = self._dtype, self._outputs
         if out is None:
-            arrays = [np.empty((count, *port.dims), dtype) for port in ports]
+            arrays = given = [np.empty((count, *port.dims), dtype) for port in ports]
         else:
             arrays = given = check_out(
                 self.__name__, ports, out, batch=batch, inputs=inputs, dtype=dtype
@@ -97,19 +100,11 @@ class OperationCall:
             if batch is None:
                 arrays = [array[None] for array in given]
         if count:
-            kernel = self._kernels.get(variant) or self.build(variant)
             outputs = {port.name: array for port, array in zip(ports, arrays, strict=True)}
-            try:
-                kernel(count, inputs, outputs)
-            except GridError:
-                raise
-            except Exception as error:
-                raise self._binding.failure(self.algorithm, "failed", error) from error
-        if out is not None:
-            arrays = given
-        elif batch is None:
-            arrays = [array[0] for array in arrays]
-        return arrays[0] if self._result is None else self._result(*arrays)
+            self._run(variant, count, inputs, outputs)
+        if batch is None and out is None:
+            given = [array[0] for array in arrays]
+        return given[0] if self._result is None else self._result(*given)
 
     def close(self) -> None:
         """Let go of the kernels; the next call says that the handle is closed."""
@@ -149,6 +144,17 @@ class OperationCall:
         """Raise `OperationRefused` when this robot cannot have the operation."""
         self._binding.require_possible(self.algorithm)
 
+    def _run(self, variant: int, count: int, inputs: Any, outputs: Any) -> None:
+        kernel = self._kernels.get(variant)
+        if kernel is None:
+            kernel = self.build(variant)
+        try:
+            kernel(count, inputs, outputs)
+        except GridError:
+            raise
+        except Exception as error:
+            raise self._binding.failure(self.algorithm, "failed", error) from error
+
     def _open(self) -> None:
         self._binding.require_open(self.__name__)
         self.require_possible()
@@ -156,19 +162,20 @@ class OperationCall:
 
     def _bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Sequence[Any]:
         """Return the arguments in the order of the slots."""
-        slots = self._slots
         given = len(args)
-        if given == len(slots) and not keywords and slots[-1].port is not None:
-            return args
+        if given > self._positional:
+            raise self._wrong_arguments(given, keywords)
+        if not keywords:
+            return args + self._defaults[given:]
         values = list(args)
         used = 0
-        for slot in slots[given:]:
-            if slot.name in keywords:
-                values.append(keywords[slot.name])
+        for name, default in zip(self._names[given:], self._defaults[given:], strict=True):
+            if name in keywords:
+                values.append(keywords[name])
                 used += 1
             else:
-                values.append(slot.default)
-        if used != len(keywords) or given > sum(slot.port is not None for slot in slots):
+                values.append(default)
+        if used != len(keywords):
             raise self._wrong_arguments(given, keywords)
         return values
 
@@ -201,7 +208,7 @@ class OperationCall:
         self, given: int, keywords: Mapping[str, Any], missing: str | None = None
     ) -> ArgumentError:
         takes = f"it is {self.__name__}{self.__signature__}"
-        names = [slot.name for slot in self._slots]
+        names = self._names
         if missing is not None:
             return ArgumentError(f"{self.__name__}: {missing} is missing; {takes}")
         for name in keywords:

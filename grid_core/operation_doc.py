@@ -74,7 +74,7 @@ def document(
 def _line(port: Port, model: RobotModel, options: Options) -> str:
     shape = "" if port.uniform else f"{ArrayPort.of(port, model, options).batched} "
     unit = f" [{port.unit}]" if port.unit else ""
-    frame = f", in {port.frame}" if port.frame else ""
+    frame = f" ({port.frame})" if port.frame else ""
     end = "; may be left out" if port.optional else ""
     if port.uniform:
         end = f"; one number for all, {port.default} if left out"

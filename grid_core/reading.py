@@ -29,7 +29,7 @@ def require_one_source(source: object, urdf_string: object) -> None:
     if source is not None and urdf_string is not None:
         raise OptionError(f"two robots to load: both {_show(source)} and urdf_string are given")
     if urdf_string is not None and not isinstance(urdf_string, str | bytes):
-        raise OptionError(f"urdf_string must be text; got a {type(urdf_string).__name__}")
+        raise OptionError(f"urdf_string must be text; got {type(urdf_string).__name__}")
 
 
 def read_model(

@@ -18,6 +18,8 @@ from grid_core.targets import find_targets
 from grid_core.wording import listing, near
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grid_core.handle import RobotHandle
 
 __all__ = ["data_dir", "get_robot", "list_registered", "register_robot"]
@@ -53,8 +55,8 @@ def register_robot(
         name: letters, digits, ``.``, ``_`` and ``-``; at most 100.
         source: path of a robot description, as for `grid_core.load_robot`.
         urdf_string: text of a URDF, in place of `source`.
-        **options: what `grid_core.load_robot` takes, checked now. A backend need not be able to
-            run here.
+        **options: what `grid_core.load_robot` takes but ``name``, checked now. A backend need not
+            be able to run here.
 
     Raises:
         OptionError: a bad name or option.
@@ -72,8 +74,9 @@ def register_robot(
         entry["urdf"] = _decode(_read(Path(source)))
     else:
         entry["source"] = str(Path(os.fspath(source or "")).absolute())
-    entry["options"] = _plain({key: value for key, value in options.items() if value is not None})
-    _check(entry, plugin_manager())
+    checked = LoadOptions.check(options)
+    entry["options"] = _plain(checked, [k for k, value in options.items() if value is not None])
+    _check(entry, checked, plugin_manager())
     _write(name, json.dumps(entry, indent=1, ensure_ascii=False))
 
 
@@ -108,9 +111,8 @@ def _check_name(name: object) -> str:
     return name
 
 
-def _check(entry: dict[str, Any], plugins: PluginManager) -> None:
+def _check(entry: dict[str, Any], checked: LoadOptions, plugins: PluginManager) -> None:
     """Find now what `get_robot` would stumble over, short of compiling."""
-    checked = LoadOptions.check(entry["options"])
     if checked.backend != "auto":
         plugins.backends.take(checked.backend)
     plugins.select(checked.algorithm_list)
@@ -118,20 +120,14 @@ def _check(entry: dict[str, Any], plugins: PluginManager) -> None:
     find_targets(model, checked.ee_joint_names)
 
 
-def _plain(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options as JSON has them."""
+def _plain(checked: LoadOptions, given: Iterable[str]) -> dict[str, Any]:
+    """Return the options that were given as JSON has them."""
     result: dict[str, Any] = {}
-    for key, value in options.items():
-        if isinstance(value, os.PathLike):
-            result[key] = os.fsdecode(value)
-        elif key == "dtype" and not isinstance(value, str):
-            result[key] = LoadOptions.check({key: value}).dtype
-        elif isinstance(value, str | bool | int):
-            result[key] = value
-        else:
-            # Checked by LoadOptions; what is left are lists of names.
-            LoadOptions.check({key: value})
-            result[key] = value if not hasattr(value, "__iter__") else list(value)
+    for key in given:
+        value = getattr(checked, key)
+        if isinstance(value, Path):
+            value = str(value.absolute())
+        result[key] = list(value) if isinstance(value, tuple) else value
     return result
 
 

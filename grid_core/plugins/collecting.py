@@ -109,7 +109,7 @@ def _call(manager: pluggy.PluginManager, hook: str) -> tuple[Any, ...]:
         raise _Failure("contract", f"{hook} returned None; return a list, if need be an empty one")
     if not isinstance(results[0], Iterable):
         kind = type(results[0]).__name__
-        raise _Failure("contract", f"{hook} returned a {kind}, not a list")
+        raise _Failure("contract", f"{hook} returned an object of type {kind}, not a list")
     try:
         # A generator's error appears only here.
         return tuple(results[0])

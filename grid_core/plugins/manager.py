@@ -13,7 +13,7 @@ from grid_core.errors import PluginWarning
 from grid_core.plugins.catalogue import Catalogue, Offer
 from grid_core.plugins.collecting import Contribution, collect
 from grid_core.plugins.discovery import Announcement, announcements
-from grid_core.plugins.selection import ALL, Selection, select
+from grid_core.plugins.selection import ALL, Selection, as_names, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -73,13 +73,13 @@ class PluginManager:
         Warns:
             PluginWarning: everything is asked for and a plugin was left out; once.
         """
-        names = names if names is None or isinstance(names, str) else tuple(names)
-        if not self._warned and (names is None or ALL in ([names] if names == ALL else names)):
+        wanted = as_names(names)
+        if ALL in wanted and not self._warned:
             self._warned = True
             for record in self.failures:
                 if record.may_offer("grid_algorithms"):
                     warnings.warn(record.failure(), PluginWarning, stacklevel=3)
-        return select(self.algorithms, names)
+        return select(self.algorithms, wanted)
 
 
 @functools.cache

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grid_core.algorithm import Algorithm
     from grid_core.plugins.catalogue import Catalogue
 
-__all__ = ["ALL", "Selection", "select"]
+__all__ = ["ALL", "Selection", "as_names", "select"]
 
 ALL = "all"
 """Stands for every algorithm that is loaded by default."""
@@ -25,25 +25,24 @@ class Selection:
     """Algorithms asked for and those that they need."""
 
     chosen: tuple[str, ...]
-    """Names asked for; they become operations of the handle."""
+    """Names asked for, by family; they become operations of the handle."""
     available: Mapping[str, Algorithm] = field(repr=False)
     """The chosen and all they need, in topological order: what is needed comes first."""
     providers: Mapping[str, str] = field(repr=False)
     """Distribution and version behind each, by name."""
 
 
-def select(catalogue: Catalogue[Algorithm], names: str | Iterable[str] | None) -> Selection:
-    """Choose by names, families or ``all``; None is ``all``.
+def select(catalogue: Catalogue[Algorithm], names: Iterable[str]) -> Selection:
+    """Choose by names, families or ``all``.
 
     Raises:
-        OptionError: `names` is neither a name nor a list of names.
         UnknownAlgorithm: no algorithm or family has such a name.
         PluginConflict: two plugins claim a name chosen or needed.
         PluginError: a name's plugin failed to load.
     """
-    wanted = sorted({found for name in _as_names(names) for found in _expand(catalogue, name)})
+    wanted = {found for name in names for found in _expand(catalogue, name)}
     offers = {}
-    queue = list(wanted)
+    queue = sorted(wanted)
     while queue:
         name = queue.pop()
         if name not in offers:
@@ -54,13 +53,18 @@ def select(catalogue: Catalogue[Algorithm], names: str | Iterable[str] | None) -
     )
     order = tuple(sorter.static_order())
     return Selection(
-        chosen=tuple(name for name in order if name in wanted),
+        chosen=tuple(sorted(wanted, key=lambda name: (offers[name].value.family, name))),
         available={name: offers[name].value for name in order},
         providers={name: offers[name].provider.release for name in order},
     )
 
 
-def _as_names(names: object) -> tuple[str, ...]:
+def as_names(names: object) -> tuple[str, ...]:
+    """Return names as a tuple; None is ``all``.
+
+    Raises:
+        OptionError: `names` is neither a name nor a list of names.
+    """
     if names is None:
         return (ALL,)
     if isinstance(names, str):

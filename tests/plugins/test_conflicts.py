@@ -1,0 +1,60 @@
+"""Two plugins that claim one name: an error that names both, whatever the order of loading."""
+
+from __future__ import annotations
+
+import pytest
+
+from grid_core.backends import choose_backend
+from grid_core.errors import PluginConflict
+from tests.plugins.builders import FakeBackend, announce, manager, offering, plugin
+
+FIRST = {"plugin_name": "a", "distribution": "grid-a", "version": "1.0"}
+SECOND = {"plugin_name": "b", "distribution": "grid-b", "version": "2.0"}
+
+
+def names_both(error: pytest.ExceptionInfo[PluginConflict]) -> bool:
+    text = str(error.value)
+    return "grid-a 1.0" in text and "grid-b 2.0" in text and "uninstall all but one" in text
+
+
+@pytest.mark.parametrize("wanted", ["aba", "made_up", "all", None, ["aba", "other"]])
+@pytest.mark.parametrize("swap", [False, True])
+def test_two_plugins_with_one_algorithm_name_are_named(wanted: object, *, swap: bool) -> None:
+    claims = [offering("aba", "other", **FIRST), offering("aba", **SECOND)]
+    plugins = manager(*(reversed(claims) if swap else claims))
+    with pytest.raises(PluginConflict, match="the algorithm 'aba' is claimed by") as caught:
+        plugins.select(wanted)  # type: ignore[arg-type]
+    assert names_both(caught)
+
+
+def test_a_clash_is_no_error_for_whoever_wants_something_else() -> None:
+    plugins = manager(offering("aba", "other", **FIRST), offering("aba", **SECOND))
+    assert plugins.select("other").chosen == ("other",)
+    (providers,) = plugins.algorithms.conflicts.values()
+    assert [p.distribution for p in providers] == ["grid-a", "grid-b"]
+
+
+@pytest.mark.parametrize("wanted", ["one", "two", "all"])
+def test_two_plugins_of_one_name_are_named(wanted: str) -> None:
+    """importlib.metadata keeps both; pluggy's own loader would drop one in silence."""
+    plugins = manager(
+        offering("one", **{**FIRST, "plugin_name": "same"}),
+        offering("two", **{**SECOND, "plugin_name": "same"}),
+        offering("three", plugin_name="other"),
+    )
+    with pytest.raises(PluginConflict, match="a plugin called 'same'") as caught:
+        plugins.select(wanted)
+    assert names_both(caught)
+    assert plugins.select("three").chosen == ("three",)
+
+
+@pytest.mark.parametrize("wanted", ["fake", "auto"])
+def test_two_plugins_with_one_backend_name_are_named(wanted: str) -> None:
+    module = plugin(backends=[FakeBackend()])
+    plugins = manager(
+        announce(module, "a", "grid-a", "1.0"), announce(module, "b", "grid-b", "2.0")
+    )
+    with pytest.raises(PluginConflict, match="the backend 'fake' is claimed by") as caught:
+        choose_backend(plugins, wanted)
+    assert names_both(caught)
+    assert choose_backend(plugins, "reference").name == "reference"
