@@ -12,7 +12,6 @@ from attrs import evolve
 from grid_core.errors import ModelError, ModelWarning
 from grid_core.model.urdf.assemble import assemble
 from grid_core.model.urdf.decode import MAX_BYTES
-from grid_core.model.urdf.read_robot import read_robot
 from grid_core.model.urdf.report import Report
 from grid_core.model.urdf.topology import build_tree
 
@@ -79,6 +78,9 @@ def load_urdf_string(
 
 
 def _load(text: str | bytes, file: str, *, floating_base: bool, strict: bool) -> RobotModel:
+    # lxml comes with the first robot that is read, not with `import grid_core`.
+    from grid_core.model.urdf.read_robot import read_robot  # noqa: PLC0415
+
     report = Report(file, strict=strict)
     tree = build_tree(read_robot(text, report), report)
     model = assemble(tree, report, floating_base=floating_base)
