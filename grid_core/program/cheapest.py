@@ -51,7 +51,7 @@ def _stand_in(graph: Graph, value: Any) -> Any:
     """Inputs of the same shape; what is a constant stays one."""
     if isinstance(value, Scalar):
         return Scalar(graph, graph.input())
-    if isinstance(value, float):
+    if isinstance(value, (int, float)):
         return value
     array = np.asarray(value, dtype=object)
     result = new_inputs(graph, array.shape)

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from grid_core.errors import TraceError
 from grid_core.program.ops import NUMPY, Op
 
 __all__ = ["Graph"]
@@ -57,8 +60,14 @@ class Graph:
         return self._append(Op.INPUT, self.num_inputs - 1, -1)
 
     def constant(self, value: float) -> int:
-        """Return the node of a constant."""
+        """Return the node of a constant.
+
+        Raises:
+            TraceError: it is not finite, be it given or folded from finite ones.
+        """
         value = float(value) + 0.0  # -0.0 becomes 0.0
+        if not math.isfinite(value):
+            raise TraceError(f"a program meets the constant {value}")
         found = self._constant_ids.get(value)
         if found is None:
             self.constants.append(value)
@@ -153,7 +162,7 @@ class Graph:
         c = self.value(y)
         if c is not None:
             if c == 0.0:
-                raise ZeroDivisionError("a program divides by the constant 0")
+                raise TraceError("a program divides by the constant 0")
             return self._scale(x, 1.0 / c)
         if ops[x] is Op.CONST and self.constants[self.a[x]] == 0.0:
             return x
@@ -167,7 +176,8 @@ class Graph:
         """SQRT, SIN, COS, ABS or SIGN of x."""
         c = self.value(x)
         if c is not None:
-            return self.constant(float(NUMPY[op](c)))
+            with np.errstate(invalid="ignore"):
+                return self.constant(float(NUMPY[op](c)))
         if self.ops[x] is Op.NEG and op in (Op.COS, Op.ABS):
             return self.unary(op, self.a[x])
         if self.ops[x] is Op.NEG and op in (Op.SIN, Op.SIGN):
@@ -180,7 +190,3 @@ class Graph:
         if cx is not None and cy is not None:
             return self.constant(min(cx, cy) if op is Op.MIN else max(cx, cy))
         return x if x == y else self._node(op, x, y)
-
-    def is_finite(self) -> bool:
-        """Whether no folded constant overflowed."""
-        return all(math.isfinite(c) for c in self.constants)

@@ -10,6 +10,8 @@ import math
 import operator
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, Union, overload
 
+import numpy as np
+
 from grid_core.errors import TraceError
 from grid_core.program.ops import Op
 
@@ -25,7 +27,6 @@ class Scalar:
     """A value that is known only at run time."""
 
     __slots__ = ("graph", "node")
-    __array_priority__ = 1000.0
 
     def __init__(self, graph: Graph, node: int) -> None:
         self.graph = graph
@@ -40,11 +41,10 @@ class Scalar:
             if other.graph is not self.graph:
                 raise TraceError("a symbolic scalar was carried over from another trace")
             return other.node
+        if isinstance(other, np.ndarray):
+            return None  # NumPy then takes it entry by entry
         if isinstance(other, (int, float)) or hasattr(other, "__float__"):
-            value = float(other)
-            if not math.isfinite(value):
-                raise TraceError(f"a program meets the constant {value}")
-            return self.graph.constant(value)
+            return self.graph.constant(float(other))
         return None
 
     def __neg__(self) -> Value:
@@ -119,11 +119,13 @@ class Scalar:
 
     def _branch(self, *_: object) -> NoReturn:
         raise TraceError(
-            "a program cannot branch on a run-time value: it is traced once and is then "
-            "straight-line arithmetic for every state"
+            "a program cannot branch on a run-time value, compare it or make it a number: it is "
+            "traced once and is then straight-line arithmetic for every state"
         )
 
     __bool__ = __lt__ = __le__ = __gt__ = __ge__ = _branch
+    __eq__ = __ne__ = _branch  # else `x == 0` would be False for every state
+    __hash__ = object.__hash__
     __float__ = __int__ = __index__ = _branch
 
     def __repr__(self) -> str:

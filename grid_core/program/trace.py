@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grid_core.algorithm import Algorithm, Context, Port
-from grid_core.errors import ContractError
+from grid_core.errors import ContractError, TraceError
 from grid_core.program.graph import Graph
 from grid_core.program.program import Program, ProgramPort
 from grid_core.program.scalar import Scalar, Value
@@ -58,8 +58,16 @@ def trace(operation: Operation) -> Program:
 
 
 def node_of(graph: Graph, value: Value) -> int:
-    """Node of a value in the graph; a plain number becomes a constant."""
-    return value.node if isinstance(value, Scalar) else graph.constant(float(value))
+    """Node of a value in the graph; a plain number becomes a constant.
+
+    Raises:
+        TraceError: the value is of another trace, or not a finite number.
+    """
+    if not isinstance(value, Scalar):
+        return graph.constant(float(value))
+    if value.graph is not graph:
+        raise TraceError("a program returned a symbolic scalar of another trace")
+    return value.node
 
 
 def symbolic_inputs(
@@ -109,12 +117,12 @@ def checked_outputs(
         dims = port.dims(context.model, context.options)
         array = np.empty(dims, dtype=object)
         value = np.asarray(outputs[port.name], dtype=object)
-        if value.shape != dims:
+        if value.shape != dims and (value.size or array.size):
             raise ContractError(
                 f"{algorithm.name}: output {port.name!r} must have shape {dims}; its program "
                 f"returned {value.shape}"
             )
-        array[...] = value
+        array[...] = value.reshape(dims)
         shaped[port.name] = array
     return shaped
 

@@ -7,6 +7,7 @@ A program works node by node; a node is a body that moves against its parent. Co
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 
 import numpy as np
@@ -91,11 +92,12 @@ class KinematicTree:
     @staticmethod
     def of(model: RobotModel, *, regroup: bool) -> KinematicTree:
         """Return the tree of a model, from a few kept ones: algorithms share it."""
-        for known_model, known_regroup, tree in _RECENT:
-            if known_model is model and known_regroup == regroup:
-                return tree
-        tree = KinematicTree(model, regroup=regroup)
-        _RECENT.append((model, regroup, tree))
+        with _RECENT_LOCK:  # operations are traced from several threads
+            for known_model, known_regroup, tree in _RECENT:
+                if known_model is model and known_regroup == regroup:
+                    return tree
+            tree = KinematicTree(model, regroup=regroup)
+            _RECENT.append((model, regroup, tree))
         return tree
 
     def children(self, index: int) -> list[Node]:
@@ -104,6 +106,7 @@ class KinematicTree:
 
 
 _RECENT: deque[tuple[RobotModel, bool, KinematicTree]] = deque(maxlen=4)
+_RECENT_LOCK = threading.Lock()
 
 Placed = tuple[int, int, Array, Array]
 """Joint ID, parent node, T_parentnode_node at zero motion, axis in the node's frame."""
