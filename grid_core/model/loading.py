@@ -28,6 +28,12 @@ def load_urdf(
 ) -> RobotModel:
     """Read a robot from a URDF file.
 
+    Beyond the URDF of ROS: ``helical`` (or ``screw``) joints with ``<axis pitch="m/rad">`` and
+    ``spherical`` (or ``ball``) joints. A ``planar`` joint ``j`` becomes the joints ``j.x``,
+    ``j.y`` and ``j.rotation`` in the plane that its axis is normal to; a ``floating`` joint
+    below the root becomes ``j.x``, ``j.y``, ``j.z`` and ``j.rotation``. Links behind fixed
+    joints are merged into the body that carries them, and stay as frames.
+
     Args:
         path: the file; at most 32 MiB. Meshes are never opened.
         floating_base: put a FLOATING joint ``root_joint`` between the world and the root link,

@@ -32,7 +32,7 @@ def is_urdf_file(source: object) -> bool:
     if not isinstance(source, str | os.PathLike) or is_urdf_text(source):
         return False
     try:
-        return not Path(source).is_dir()
+        return source == "" or not Path(source).is_dir()
     except (OSError, TypeError, ValueError):  # load_urdf has the message for an impossible path
         return True
 

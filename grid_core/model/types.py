@@ -204,8 +204,11 @@ class RobotModel:
     links: tuple[Link, ...]
     """Every link of the URDF, in document order."""
     root_link: str
+    """The link without a parent; on body -1 of a fixed base, on body 0 of a floating one."""
     floating_base: bool
+    """Whether joint 0 is a FLOATING joint, so that q starts with the base's pose."""
     warnings: tuple[str, ...] = ()
+    """What is suspicious about the description, then what is merely worth knowing."""
 
     @property
     def nq(self) -> int:

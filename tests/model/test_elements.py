@@ -39,16 +39,14 @@ def test_numbers(text, value):
 @pytest.mark.parametrize(
     "text",
     [
-        "", " ", "1_0", "１", "٣", "nan", "NaN", "inf", "-INF", "Infinity", "0x10", "1e999",
-        "-1e999", "1,5", "1.", "1 2", "1e", "e1", ".", "+", "--1", "1f", "1.2.3", "\u00a01",
-        "1\u2003", "true", "1/2", "pi", "9" * 400, "½",
+        "", " ", "1_0", "\uff11", "\u0663", "nan", "NaN", "inf", "-INF", "Infinity", "0x10",
+        "1e999", "-1e999", "1,5", "1 2", "1e", "e1", ".", "+", "--1", "1f", "1.2.3",
+        "\u00a01",
+        "1\u2003", "true", "1/2", "pi", "9" * 400, "\u00bd",
     ],
 )  # fmt: skip
 def test_other_numbers_are_refused(text):
     """Nothing that Python's float takes beyond it, and nothing that is not finite."""
-    if text == "1.":
-        assert parse_number(text) == 1.0
-        return
     with pytest.raises(ValueError, match=r"number|large"):
         parse_number(text)
 
@@ -234,7 +232,7 @@ def test_unknown_types(kind):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('<joint type="fixed"><parent link="base"/><child link="arm"/></joint>', "'name' is missing"),
+        ('<joint type="fixed"><parent link="base"/></joint>', "'name' is missing"),
         ('<joint name="" type="fixed"/>', "'name' is empty"),
         ('<joint name="j1"><parent link="base"/><child link="arm"/></joint>', "'type' is missing"),
         ('<joint name="j1" type="fixed"><child link="arm"/></joint>', "<parent> is missing"),
@@ -338,10 +336,10 @@ def test_second_inertial():
     """Of two inertials the first wins, with a warning that names the link."""
     second = f'<inertial><mass value="9"/>{INERTIA}</inertial>'
     document = robot(BASE, link("arm", link("")[14:-7] + second), joint("j1", "base", "arm"))
-    with pytest.warns(ModelWarning, match="'arm'.*second <inertial>"):
+    with pytest.warns(ModelWarning, match=r"'arm'.*second <inertial>"):
         model = load_urdf_string(document)
     assert model.bodies[0].inertia.mass == 1.0
-    with pytest.raises(ModelError, match="'arm'.*second <inertial>"):
+    with pytest.raises(ModelError, match=r"'arm'.*second <inertial>"):
         load_urdf_string(document, strict=True)
 
 

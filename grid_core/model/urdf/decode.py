@@ -59,7 +59,7 @@ def decode(data: bytes | str, report: Report) -> str:
             f"the document is larger than {MAX_BYTES // 2**20} MiB, too large for a robot"
         )
     text = data if isinstance(data, str) else _decode_bytes(data, report)
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.rstrip("\0 \t\n")  # some exporters write C strings, NUL and all
     if not text.strip(" \t\n"):
         raise report.error("the document is empty")
