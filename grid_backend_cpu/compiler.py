@@ -74,8 +74,8 @@ def _target_machine(machine: Host) -> Any:
     )
 
 
-def compile_program(program: Program, lanes: Lanes) -> bytes:
-    """Compile a program to an object file.
+def compile_program(program: Program, lanes: Lanes, machine: Host | None = None) -> bytes:
+    """Compile a program to an object file, for this machine or the one given.
 
     No optimisation pass runs: folding, sharing and ordering are the tracer's work, and what is
     left is instruction selection and register allocation.
@@ -84,9 +84,10 @@ def compile_program(program: Program, lanes: Lanes) -> bytes:
         BackendError: LLVM refused the code, which is a fault of Grid's.
     """
     try:
+        target = _target_machine(machine or host())
         module = llvm.parse_assembly(lower(program, lanes))
         module.verify()
-        return bytes(_target_machine(host()).emit_object(module))
+        return bytes(target.emit_object(module))
     except RuntimeError as error:
         raise BackendError(
             f"{program.name}: LLVM {llvm.llvm_version_info[0]} refused the generated code: {error}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import os
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -46,8 +47,9 @@ class Layout:
 @functools.cache
 def _math_addresses() -> tuple[int, int]:
     """Addresses of the C library's double-precision sin and cos."""
-    name = "msvcrt" if sys.platform == "win32" else ctypes.util.find_library("m")
-    library = ctypes.CDLL(name or None)
+    library = ctypes.CDLL("msvcrt" if sys.platform == "win32" else None)
+    if not hasattr(library, "sin"):
+        library = ctypes.CDLL(ctypes.util.find_library("m"))
     return tuple(  # type: ignore[return-value]
         ctypes.cast(function, ctypes.c_void_p).value for function in (library.sin, library.cos)
     )
@@ -56,6 +58,11 @@ def _math_addresses() -> tuple[int, int]:
 @functools.cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="grid")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has none of these threads and would wait for them for ever.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 class CpuKernel:
@@ -96,14 +103,17 @@ class CpuKernel:
             return
         bounds = [min(batch, self._width * (tiles * k // parts)) for k in range(parts)] + [batch]
         pool = _pool(self._threads - 1)
+        # Each part holds the arrays: an interrupt here must not free what is still written.
+        held = (inputs, outputs)
         futures = [
-            pool.submit(self._part, bounds[k], bounds[k + 1], arguments) for k in range(1, parts)
+            pool.submit(self._part, bounds[k], bounds[k + 1], arguments, held)
+            for k in range(1, parts)
         ]
-        self._part(bounds[0], bounds[1], arguments)
+        self._part(bounds[0], bounds[1], arguments, held)
         for future in futures:
             future.result()
 
-    def _part(self, begin: int, end: int, arguments: list[Any]) -> None:
+    def _part(self, begin: int, end: int, arguments: list[Any], _held: object) -> None:
         self._function(begin, end, self._scratch(), *arguments)
 
     def _scratch(self) -> int:

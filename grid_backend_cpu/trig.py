@@ -18,26 +18,36 @@ __all__ = ["far_functions", "sine_and_cosine"]
 
 
 def sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
-    """Emit sin(x) and cos(x); leaves the emitter in a new basic block."""
+    """Emit sin(x) and cos(x); leaves the emitter in a new basic block.
+
+    A far lane does not change what its neighbours get: they keep the near result, so that a
+    problem's bits never depend on the problems beside it.
+    """
     t = e.lanes
     tag = e.fresh()[1:]
+    near_sin, near_cos = _near(e, x)
     size = e.let(f"call {t.vector} @llvm.fabs.{t.suffix}({t.vector} {x})")
     far = e.let(f"fcmp ogt {t.vector} {size}, {t.splat(FAR_LIMIT[t.dtype])}")
     mask = e.let(f"bitcast <{t.width} x i1> {far} to i{t.width}")
     any_far = e.let(f"icmp ne i{t.width} {mask}, 0")
-    e.do(f"br i1 {any_far}, label %far{tag}, label %near{tag}, !prof !0")
+    e.do(f"br label %check{tag}")
+    e.label(f"check{tag}")
+    e.do(f"br i1 {any_far}, label %far{tag}, label %done{tag}, !prof !0")
     e.label(f"far{tag}")
-    far_sin = e.let(f"call {t.vector} @far(ptr %scratch, {t.vector} {x}, i64 0)")
-    far_cos = e.let(f"call {t.vector} @far(ptr %scratch, {t.vector} {x}, i64 1)")
-    e.do(f"br label %done{tag}")
-    e.label(f"near{tag}")
-    near_sin, near_cos = _near(e, x)
+    pairs = [
+        (_far(e, x, which, far, near), near) for which, near in enumerate((near_sin, near_cos))
+    ]
     e.do(f"br label %done{tag}")
     e.label(f"done{tag}")
     return tuple(  # type: ignore[return-value]
-        e.let(f"phi {t.vector} [ {a}, %far{tag} ], [ {b}, %near{tag} ]")
-        for a, b in ((far_sin, near_sin), (far_cos, near_cos))
+        e.let(f"phi {t.vector} [ {a}, %far{tag} ], [ {b}, %check{tag} ]") for a, b in pairs
     )
+
+
+def _far(e: Emitter, x: str, which: int, far: str, near: str) -> str:
+    t = e.lanes
+    wide = e.let(f"call {t.vector} @far(ptr %scratch, {t.vector} {x}, i64 {which})")
+    return e.let(f"select <{t.width} x i1> {far}, {t.vector} {wide}, {t.vector} {near}")
 
 
 def _fma(e: Emitter, a: str, b: str, c: str) -> str:
