@@ -1,4 +1,4 @@
-"""Numbers, links and joints on their own: each policy with its message."""
+"""Links and joints on their own: each policy with its message."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from grid_core.errors import ModelError, ModelWarning
 from grid_core.model import JointKind, Limits, load_urdf_string
-from grid_core.model.urdf.numbers import parse_number, parse_vector
 from tests.model.texts import (
     ARM,
     BASE,
@@ -21,42 +20,6 @@ from tests.model.texts import (
     one_joint,
     robot,
 )
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("1", 1.0), ("+1", 1.0), ("-1", -1.0), (".5", 0.5), ("5.", 5.0), ("1e-3", 1e-3),
-        ("1E+3", 1e3), ("1.e2", 100.0), (" \t\r\n2\n", 2.0), ("007", 7.0), ("-0", 0.0),
-        ("1e-999", 0.0), ("0.1", 0.1), ("0." + "3" * 5000, 1 / 3),
-    ],
-)  # fmt: skip
-def test_numbers(text, value):
-    """The grammar of XML Schema's double."""
-    assert parse_number(text) == value
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", " ", "1_0", "\uff11", "\u0663", "nan", "NaN", "inf", "-INF", "Infinity", "0x10",
-        "1e999", "-1e999", "1,5", "1 2", "1e", "e1", ".", "+", "--1", "1f", "1.2.3",
-        "\u00a01",
-        "1\u2003", "true", "1/2", "pi", "9" * 400, "\u00bd",
-    ],
-)  # fmt: skip
-def test_other_numbers_are_refused(text):
-    """Nothing that Python's float takes beyond it, and nothing that is not finite."""
-    with pytest.raises(ValueError, match=r"number|large"):
-        parse_number(text)
-
-
-@pytest.mark.parametrize("text", ["", "1 2", "1 2 3 4", "1, 2, 3", "1,2,3", "1 2 x", "1\u00a02 3"])
-def test_vectors_have_their_size(text):
-    """A vector has as many numbers as it needs, separated by white space alone."""
-    assert parse_vector("\n1\t2\r\n3 ", 3) == (1.0, 2.0, 3.0)
-    with pytest.raises(ValueError, match="number"):
-        parse_vector(text, 3)
 
 
 @pytest.mark.parametrize("bad", ["nan", "1e999", "1_0", "\uff11", "0,5", "", "1 2"])

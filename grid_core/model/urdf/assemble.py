@@ -14,11 +14,11 @@ from grid_core.model.types import (
     FrameKind,
     Joint,
     JointKind,
-    Limits,
     Link,
     Mimic,
     RobotModel,
 )
+from grid_core.model.urdf.checks import check_finite, note_zero_outside
 from grid_core.model.urdf.elements import InertialElement, JointElement, JointType
 from grid_core.model.urdf.inertia import merge, warn_impossible
 from grid_core.model.urdf.mimic import Law, flatten_mimics
@@ -40,15 +40,15 @@ def assemble(tree: Tree, report: Report, *, floating_base: bool) -> RobotModel:
         ModelError: mimic joints that cannot be resolved, or numbers whose products overflow.
     """
     laws = flatten_mimics(tree.joints, report)
-    with np.errstate(all="ignore"):  # overflow is found, and named, by _check_finite
+    with np.errstate(all="ignore"):  # overflow is found, and named, by check_finite
         warn_impossible(tree.links, report)
         parts = _Assembly(tree, laws)
         parts.place_root(free=floating_base and not _is_own_base(tree, report))
         for joint in tree.order:
             parts.add(joint)
         model = parts.model()
-    _check_finite(model, report)
-    _note_zero_outside(model, report)
+    check_finite(model, report)
+    note_zero_outside(model, report)
     return model
 
 
@@ -212,43 +212,3 @@ def _unused(name: str, taken: set[str]) -> str:
         result = f"{name}_{number}"
     taken.add(result)
     return result
-
-
-def _check_finite(model: RobotModel, report: Report) -> None:
-    """Refuse finite numbers whose products are not (a mass of 1e300 kg far from its joint)."""
-    for link in model.links:
-        if not np.isfinite(link.placement).all():
-            raise report.error(f"the placement of link {link.name!r} overflows", name=link.name)
-    for joint in model.joints:
-        if not np.isfinite(joint.placement).all():
-            raise report.error(f"the placement of joint {joint.name!r} overflows", name=joint.name)
-    for body in model.bodies:
-        inertia = body.inertia
-        with np.errstate(all="ignore"):
-            values = (inertia.mass, inertia.com, inertia.rotational, inertia.at_origin)
-        if not all(np.isfinite(value).all() for value in values):
-            raise report.error(
-                f"the inertia of body {body.name!r} overflows", element="link", name=body.name
-            )
-
-
-def _note_zero_outside(model: RobotModel, report: Report) -> None:
-    """Note the joints that cannot be at zero, as the calves of a quadruped cannot.
-
-    Nothing in such a file is wrong, so it is neither issued as a warning nor refused.
-    """
-    names = [
-        repr(joint.name)
-        for joint in model.joints
-        if joint.q_start is not None and _excludes_zero(joint.limits)
-    ]
-    if names:
-        report.notes.append(
-            f"{report.file}: the zero configuration is outside the limits of {', '.join(names)};"
-            " neutral_configuration(model) stays inside"
-        )
-
-
-def _excludes_zero(limits: Limits) -> bool:
-    below = limits.lower is not None and limits.lower > 0.0
-    return below or (limits.upper is not None and limits.upper < 0.0)
