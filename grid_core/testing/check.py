@@ -39,7 +39,7 @@ def check_algorithm(
     *,
     others: Iterable[Algorithm] = (),
     options: Options | None = None,
-    backends: Iterable[str] | None = None,
+    backends: Iterable[str | Backend] | None = None,
     batches: Iterable[int] = (0, 1, 5),
     tolerance: float = 1e-9,
     tolerance32: float = 2e-4,
@@ -57,7 +57,7 @@ def check_algorithm(
         model: a robot that can have it.
         others: algorithms that it needs and that are not installed.
         options: what the robot is loaded with; by default the leaf joints are the targets.
-        backends: names of backends to check; by default all that run here, ``reference`` aside.
+        backends: what to check, or names; by default all that run here but ``reference``.
         batches: batch sizes.
         tolerance: allowed difference in float64, as a part of max(1, the problem's largest entry).
         tolerance32: the same in float32.
@@ -162,10 +162,10 @@ class _Case:
         return RobotHandle(binding, PluginManager(()))
 
 
-def _backends(names: Iterable[str] | None) -> list[Backend]:
+def _backends(wanted: Iterable[str | Backend] | None) -> list[Backend]:
     catalogue = plugin_manager().backends
-    if names is not None:
-        return [catalogue.take(name).value for name in names]
+    if wanted is not None:
+        return [catalogue.take(b).value if isinstance(b, str) else b for b in wanted]
     found = [catalogue.take(name).value for name in catalogue.names]
     return [b for b in found if b.name != "reference" and b.unavailable() is None]
 

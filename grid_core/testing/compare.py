@@ -41,7 +41,7 @@ def assert_agree(
             continue
         place = tuple(int(i) for i in worst)
         raise AssertionError(
-            f"{what}: {name}{list(place[1:])} of problem {place[0]} is {left[worst]!r}, not "
-            f"{right[worst]!r}; relative to the problem's largest entry that is off by "
+            f"{what}: {name}{list(place[1:])} of problem {place[0]} is {float(left[worst])!r}, not "
+            f"{float(right[worst])!r}; relative to the problem's largest entry that is off by "
             f"{error[worst]:.2e}, allowed are {tolerance:.0e}"
         )
