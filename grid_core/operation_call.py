@@ -43,8 +43,9 @@ class OperationCall:
     """A loaded operation, called like a method of the handle.
 
     NumPy arrays, or anything that `numpy.asarray` takes, come in as (B, width) or, for one
-    problem, (width,); NumPy arrays of the handle's dtype come out, batched like the inputs. Other
-    real dtypes are converted. A NaN stays in its own problem.
+    problem, (width,); NumPy arrays of the handle's dtype come out, batched like the inputs, also
+    where PyTorch or JAX arrays in host memory came in. Other real dtypes are converted. A NaN
+    stays in its own problem.
 
     Attributes:
         algorithm: what it computes.

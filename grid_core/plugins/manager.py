@@ -14,6 +14,7 @@ from grid_core.plugins.catalogue import Catalogue, Offer
 from grid_core.plugins.collecting import Contribution, collect
 from grid_core.plugins.discovery import Announcement, announcements
 from grid_core.plugins.selection import ALL, Selection, as_names, select
+from grid_core.wording import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -61,6 +62,18 @@ class PluginManager:
         """Records of the plugins that were left out."""
         return tuple(record for record in self.records if record.failed)
 
+    @property
+    def conflicts(self) -> tuple[str, ...]:
+        """Say of each name that is claimed twice who claims it; an error for whoever wants it."""
+        catalogues = (self.algorithms, self.backends, self.model_sources, self.commands)
+        found = [
+            f"{catalogue.kind} {name!r}: {listing(providers)}"
+            for catalogue in catalogues
+            for name, providers in catalogue.conflicts.items()
+        ]
+        twins = self.algorithms.twins.items()
+        return (*found, *(f"plugin {name!r}: {listing(who)}" for name, who in sorted(twins)))
+
     def select(self, names: str | Iterable[str] | None = None) -> Selection:
         """Choose algorithms by names, families or ``all``; None is ``all``.
 
@@ -78,7 +91,7 @@ class PluginManager:
             self._warned = True
             for record in self.failures:
                 if record.may_offer("grid_algorithms"):
-                    warnings.warn(record.failure(), PluginWarning, stacklevel=3)
+                    warnings.warn(record.failure(), PluginWarning, stacklevel=4)
         return select(self.algorithms, wanted)
 
 

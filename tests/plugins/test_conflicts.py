@@ -58,3 +58,13 @@ def test_two_plugins_with_one_backend_name_are_named(wanted: str) -> None:
         choose_backend(plugins, wanted)
     assert names_both(caught)
     assert choose_backend(plugins, "reference").name == "reference"
+
+
+def test_every_conflict_can_be_listed() -> None:
+    same = {"plugin_name": "same"}
+    plugins = manager(offering("aba", **{**FIRST, **same}), offering("aba", **{**SECOND, **same}))
+    assert plugins.conflicts == (
+        "algorithm 'aba': grid-a 1.0 (plugin 'same') and grid-b 2.0 (plugin 'same')",
+        "plugin 'same': grid-a 1.0 (plugin 'same') and grid-b 2.0 (plugin 'same')",
+    )
+    assert manager(offering("aba")).conflicts == ()
