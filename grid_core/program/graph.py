@@ -86,8 +86,8 @@ class Graph:
             return self.a[x]
         if op is Op.CONST:
             return self.constant(-self.constants[self.a[x]])
-        if op is Op.SUB:
-            return self._node(Op.SUB, self.b[x], self.a[x])
+        # Not b - a for a - b: were both needed, that would be a second subtraction, and a sign is
+        # absorbed by whatever sum meets it.
         return self._node(Op.NEG, x)
 
     def add(self, x: int, y: int) -> int:
