@@ -1,0 +1,134 @@
+"""What a trial found, and how it is written down."""
+
+from __future__ import annotations
+
+import statistics
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from grid_core.bench.machine import machine, versions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grid_core.bench.loads import LoadTimes
+
+__all__ = ["BOUNDARIES", "FORMAT", "Measurement", "Trial", "document", "loads_document"]
+
+FORMAT = "grid.bench.v1"
+
+BOUNDARIES = {
+    "call": "the user's call from Python with out= given; host arrays in and out",
+    "loop": "the peer's function for one state in a Python loop, its calls' overhead subtracted",
+}
+"""What lies between start and stop of a measurement."""
+
+
+@frozen(kw_only=True)
+class Measurement:
+    """One contender's times."""
+
+    contender: str
+    dtype: str
+    boundary: str
+    peer: bool
+    samples: tuple[float, ...]
+    """[ns an evaluation]; empty when it was not timed."""
+    difference: float | None = None
+    """Worst norm-relative distance from the peer's results, or from the reference's."""
+    note: str = ""
+    failed: bool = False
+    """Whether its results are wrong."""
+
+    @property
+    def median(self) -> float | None:
+        """[ns an evaluation]."""
+        return statistics.median(self.samples) if self.samples else None
+
+
+@frozen(kw_only=True)
+class Trial:
+    """All contenders on one case."""
+
+    robot: str
+    floating: bool
+    operation: str
+    label: str
+    batch: int
+    threads: int
+    measurements: tuple[Measurement, ...]
+    note: str = ""
+    """What somebody could not do, and why."""
+    failed: bool = False
+    """Whether results were wrong, or Grid could not compute at all."""
+
+    @property
+    def ours(self) -> tuple[Measurement, ...]:
+        """Grid's own."""
+        return tuple(m for m in self.measurements if not m.peer)
+
+    @property
+    def peers(self) -> tuple[Measurement, ...]:
+        """The other libraries'."""
+        return tuple(m for m in self.measurements if m.peer)
+
+    def ratio(self, ours: Measurement, peer: Measurement) -> float | None:
+        """Return how many times as fast ours is, by the medians."""
+        if ours.median is None or peer.median is None:
+            return None
+        return peer.median / ours.median
+
+
+def document(trials: Iterable[Trial], settings: dict[str, Any]) -> dict[str, Any]:
+    """Return trials as JSON has them, every sample included."""
+    return {
+        **_head(),
+        "settings": settings,
+        "unit": "ns per evaluation",
+        "boundaries": BOUNDARIES,
+        "trials": [_trial(trial) for trial in trials],
+    }
+
+
+def loads_document(times: Iterable[LoadTimes]) -> dict[str, Any]:
+    """Return the times of loads as JSON has them."""
+    return {**_head(), "unit": "s", "loads": [one.document() for one in times]}
+
+
+def _head() -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "versions": versions(),
+    }
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {
+        "robot": trial.robot,
+        "floating": trial.floating,
+        "operation": trial.operation,
+        "label": trial.label,
+        "batch": trial.batch,
+        "threads": trial.threads,
+        "note": trial.note,
+        "failed": trial.failed,
+        "measurements": [
+            {
+                "contender": m.contender,
+                "dtype": m.dtype,
+                "boundary": m.boundary,
+                "peer": m.peer,
+                "median": m.median,
+                "samples": list(m.samples),
+                "difference": m.difference,
+                "failed": m.failed,
+                "note": m.note,
+                "ratios": {p.contender: trial.ratio(m, p) for p in trial.peers if not m.peer},
+            }
+            for m in trial.measurements
+        ],
+    }

@@ -1,0 +1,1 @@
+"""The command line ``grid``: one file a command, and the plugins' commands beside them."""

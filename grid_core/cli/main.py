@@ -1,0 +1,81 @@
+"""The entry point ``grid``."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import io
+import platform
+import sys
+
+import click
+
+from grid_core.cli.group import GridGroup
+from grid_core.cli.options import debug_option
+
+__all__ = ["cli", "main"]
+
+COMMANDS = {
+    "algorithms": "grid_core.cli.algorithms",
+    "bench": "grid_core.cli.bench",
+    "cache": "grid_core.cli.cache",
+    "demo": "grid_core.cli.demo",
+    "inspect": "grid_core.cli.inspect_robot",
+    "plugins": "grid_core.cli.plugins",
+    "robots": "grid_core.cli.robots",
+    "run": "grid_core.cli.run",
+}
+"""Where each command is; a module is imported when its command is wanted."""
+
+
+def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    try:
+        version = importlib.metadata.version("grid-robotics")
+    except importlib.metadata.PackageNotFoundError:
+        version = "(not installed)"
+    click.echo(f"grid {version} (Python {platform.python_version()})")
+    ctx.exit()
+
+
+@click.group(
+    cls=GridGroup,
+    modules=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Example:
+  grid inspect go2
+  grid run forward_dynamics iiwa14 --batch 100000
+""",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+@debug_option
+def cli() -> None:
+    """Batched robot dynamics and kinematics, compiled for one robot from its URDF.
+
+    ROBOT is, wherever a command takes one: a path of a robot description, if there is such a
+    file; else the name of a registered robot (`grid robots list`); else the name of one that
+    comes with Grid: iiwa14, an arm, or go2, a quadruped.
+    """
+
+
+def main() -> None:
+    """Run the command line; exits with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A name that the terminal's encoding lacks is no reason to fail.
+            with contextlib.suppress(OSError, ValueError):
+                stream.reconfigure(errors="backslashreplace")
+    cli(prog_name="grid")
+
+
+if __name__ == "__main__":
+    main()

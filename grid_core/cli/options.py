@@ -1,0 +1,72 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from grid_core.cli.guard import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "base_option",
+    "debug_option",
+    "dtype_option",
+    "example",
+    "grid_command",
+    "json_flag",
+    "robot_argument",
+    "strict_option",
+]
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def _set_debug(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    session = ctx.find_object(Session)
+    if wanted and session is not None:
+        session.debug = True
+
+
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_set_debug,
+    help="Show the traceback of an error.",
+)
+robot_argument = click.argument("robot")
+base_option = click.option(
+    "--floating/--fixed",
+    "floating",
+    default=None,
+    help="Whether the root link moves freely. Left out: as registered; go2 floats; else fixed.",
+)
+dtype_option = click.option(
+    "--dtype",
+    type=click.Choice(["float32", "float64"]),
+    help="Precision. Left out: float32, unless the backend lacks it.",
+)
+strict_option = click.option(
+    "--strict", is_flag=True, help="Refuse a suspicious description instead of warning."
+)
+json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def example(*lines: str) -> str:
+    """Return the end of a help text."""
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def grid_command(name: str, *examples: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command whose help ends with examples and which knows ``--debug``."""
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        made: click.Command = click.command(name, epilog=example(*examples))(debug_option(function))
+        return made
+
+    return decorate
