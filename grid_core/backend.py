@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from attrs import field, frozen
@@ -12,7 +12,10 @@ from attrs import field, frozen
 from grid_core.algorithm import Algorithm, Options
 from grid_core.model.types import RobotModel
 
-__all__ = ["Backend", "BuildSettings", "Kernel", "Operation"]
+if TYPE_CHECKING:
+    from grid_core.operation_call import OperationCall
+
+__all__ = ["Backend", "BuildSettings", "DeviceBackend", "DeviceEdge", "Kernel", "Operation"]
 
 
 @frozen(kw_only=True)
@@ -39,6 +42,8 @@ class BuildSettings:
     """Folder of the build cache; None builds in memory only."""
     num_threads: int
     """Threads over the batch."""
+    device: int | None = None
+    """Number of the device, for backends that have several; None is their first."""
 
 
 class Kernel(Protocol):
@@ -83,6 +88,26 @@ class Backend(Protocol):
 
     def build(self, operation: Operation, settings: BuildSettings) -> Kernel:
         """Compile the operation, or read it from the cache."""
+        ...
+
+
+class DeviceEdge(Protocol):
+    """How a backend takes arrays that lie on its device."""
+
+    def takes(self, values: Sequence[Any]) -> bool:
+        """Whether a call's arguments lie on a device."""
+        ...
+
+    def call(self, call: OperationCall, values: Sequence[Any], out: Any) -> Any:
+        """Check the arguments, run the operation, and return arrays of the caller's kind."""
+        ...
+
+
+class DeviceBackend(Backend, Protocol):
+    """A backend with memory of its own. Its kernels may have ``close()``."""
+
+    def edge(self, settings: BuildSettings) -> DeviceEdge:
+        """Return how a handle takes arrays that lie on the device."""
         ...
 
 

@@ -62,6 +62,7 @@ class LoadOptions:
     num_threads: int = field(factory=available_cores)
     use_joint_dynamics: bool = False
     strict: bool = False
+    device: int | None = None
 
     @classmethod
     def check(cls, given: Mapping[str, Any]) -> LoadOptions:
@@ -88,6 +89,7 @@ class LoadOptions:
             "num_threads": _threads,
             "use_joint_dynamics": lambda v: _flag(v, "use_joint_dynamics"),
             "strict": lambda v: _flag(v, "strict"),
+            "device": _device,
         }
         return cls(**{k: checks[k](v) for k, v in given.items() if v is not None})
 
@@ -145,4 +147,10 @@ def _folder(value: object) -> Path:
 def _threads(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise OptionError(f"num_threads must be an integer of at least 1; got {value!r}")
+    return int(value)
+
+
+def _device(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise OptionError(f"device must be a number from 0 on; got {value!r}")
     return int(value)

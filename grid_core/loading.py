@@ -11,6 +11,7 @@ from grid_core.backend import BuildSettings
 from grid_core.backends import choose_backend, choose_dtype
 from grid_core.binding import Binding
 from grid_core.compiling import compile_all
+from grid_core.errors import OptionError
 from grid_core.handle import RobotHandle
 from grid_core.load_options import DEFAULT_DTYPE, LoadOptions
 from grid_core.plugins import PluginManager, plugin_manager
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from grid_core.backend import Backend
     from grid_core.model.types import RobotModel
 
 __all__ = ["AlgorithmInfo", "list_algorithms", "load", "load_robot"]
@@ -41,6 +43,7 @@ def load_robot(
     num_threads: int | None = None,
     use_joint_dynamics: bool = False,
     strict: bool = False,
+    device: int | None = None,
 ) -> RobotHandle:
     """Load a robot and return a handle whose methods are its operations.
 
@@ -62,6 +65,7 @@ def load_robot(
             cores that the process may use.
         use_joint_dynamics: whether the joints' damping and friction act.
         strict: whether a suspicious description is an error instead of a warning.
+        device: number of the GPU that the handle is bound to. Left out: the first.
 
     Raises:
         OptionError: an option of a value that it cannot have.
@@ -86,6 +90,7 @@ def load_robot(
             "num_threads": num_threads,
             "use_joint_dynamics": use_joint_dynamics,
             "strict": strict,
+            "device": device,
         }
     )
     return load(source, urdf_string, options, plugin_manager())
@@ -114,13 +119,23 @@ def load(
         ),
         dtype=dtype,
         backend=backend,
-        settings=BuildSettings(cache_dir=options.cache_dir, num_threads=options.num_threads),
+        settings=_settings(backend, options),
         selection=selection,
     )
     handle = RobotHandle(binding, plugins)
     if options.algorithm_list is not None:
         compile_all(handle.calls(), options.num_threads)
     return handle
+
+
+def _settings(backend: Backend, options: LoadOptions) -> BuildSettings:
+    if options.device is not None and not hasattr(backend, "edge"):
+        raise OptionError(
+            f"device={options.device}: the backend {backend.name!r} has no devices to choose from"
+        )
+    return BuildSettings(
+        cache_dir=options.cache_dir, num_threads=options.num_threads, device=options.device
+    )
 
 
 @frozen

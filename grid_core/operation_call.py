@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grid_core.algorithm import Algorithm
-    from grid_core.backend import Kernel
+    from grid_core.backend import DeviceEdge, Kernel
     from grid_core.binding import Binding
 
-__all__ = ["OperationCall"]
+__all__ = ["OperationCall", "Slot"]
 
 
 @frozen
-class _Slot:
-    """One argument."""
+class Slot:
+    """One argument of an operation."""
 
     name: str
     default: float | None
@@ -61,18 +61,21 @@ class OperationCall:
         self.__signature__ = signature(algorithm)
         self.__doc__ = document(algorithm, binding.model, binding.options, binding.dtype)
         self._binding = binding
-        self._slots = _slots(algorithm, binding)
-        self._names = tuple(slot.name for slot in self._slots)
-        self._defaults = tuple(slot.default for slot in self._slots)
-        self._positional = sum(slot.port is not None for slot in self._slots)
+        self.slots = _slots(algorithm, binding)
+        self._names = tuple(slot.name for slot in self.slots)
+        self._defaults = tuple(slot.default for slot in self.slots)
+        self._positional = sum(slot.port is not None for slot in self.slots)
         self._dtype = binding.dtype
-        self._outputs = tuple(
+        self.outputs = tuple(
             ArrayPort.of(port, binding.model, binding.options) for port in algorithm.outputs
         )
         self._result = _result_type(algorithm)
         self._kernels: dict[int, Kernel] = {}
         self._locks: dict[int, threading.Lock] = {}
         self._ready = False
+        edge = getattr(binding.backend, "edge", None)
+        self._edge: DeviceEdge | None = None if edge is None else edge(binding.settings)
+        self.dtype_name = binding.dtype.name
 
     def __repr__(self) -> str:
         return f"<{self.__name__}{self.__signature__} of {self._binding.name!r}>"
@@ -89,9 +92,12 @@ class OperationCall:
         """
         if not self._ready:
             self._open()
-        inputs, batch, variant = self._check(self._bind(args, keywords))
+        values = self._bind(args, keywords)
+        if self._edge is not None and self._edge.takes(values):
+            return self._edge.call(self, values, out)
+        inputs, batch, variant = self._check(values)
         count = 1 if batch is None else batch
-        dtype, ports = self._dtype, self._outputs
+        dtype, ports = self._dtype, self.outputs
         if out is None:
             arrays = given = [np.empty((count, *port.dims), dtype) for port in ports]
         else:
@@ -105,12 +111,49 @@ class OperationCall:
             self._run(variant, count, inputs, outputs)
         if batch is None and out is None:
             given = [array[0] for array in arrays]
-        return given[0] if self._result is None else self._result(*given)
+        return self.wrap(given)
+
+    def wrap(self, results: Sequence[Any]) -> Any:
+        """One result as it is, several as a named tuple."""
+        return results[0] if self._result is None else self._result(*results)
+
+    def number(self, slot: Slot, value: Any) -> float:
+        """Return a uniform argument as a finite float, or raise `InputError`."""
+        if type(value) is float and math.isfinite(value):
+            return value
+        return to_number(self.__name__, slot.name, value)
+
+    def require_given(self, slot: Slot) -> None:
+        """Raise `ArgumentError` where a required argument is None."""
+        if slot.required:
+            raise self._wrong_arguments(0, {}, slot.name)
+
+    def batch_error(
+        self, first: ArrayPort, batch: int | None, port: ArrayPort, lead: int | None
+    ) -> InputError:
+        """Make the error for two arguments of different batches."""
+
+        def say(count: int | None) -> str:
+            return "one problem without a batch axis" if count is None else f"B={count}"
+
+        return InputError(
+            f"{self.__name__}: {port.name} must have the batch of {first.name}, {say(batch)}; "
+            f"got {say(lead)}"
+        )
+
+    def kernel(self, variant: int) -> Kernel:
+        """Return the kernel of a variant, compiling it at its first use."""
+        return self._kernels.get(variant) or self.build(variant)
 
     def close(self) -> None:
         """Let go of the kernels; the next call says that the handle is closed."""
         self._ready = False
+        kernels = list(self._kernels.values())
         self._kernels.clear()
+        for kernel in kernels:
+            release = getattr(kernel, "close", None)
+            if release is not None:
+                release()
 
     def variants(self) -> list[int]:
         """Return the variants to compile at load: every choice of optional inputs.
@@ -119,7 +162,7 @@ class OperationCall:
         """
         bits = [
             slot.bit
-            for slot, port in zip(self._slots, _ordered(self.algorithm), strict=True)
+            for slot, port in zip(self.slots, _ordered(self.algorithm), strict=True)
             if port.optional and not port.on_demand
         ]
         choices = itertools.product(*((0, bit) for bit in bits))
@@ -136,7 +179,7 @@ class OperationCall:
             self._binding.require_open(self.__name__)
             kernel = self._kernels.get(variant)
             if kernel is None:
-                present = frozenset(slot.name for slot in self._slots if slot.bit & variant)
+                present = frozenset(slot.name for slot in self.slots if slot.bit & variant)
                 kernel = self._binding.build(self.algorithm, present)
                 self._kernels[variant] = kernel
             return kernel
@@ -146,9 +189,7 @@ class OperationCall:
         self._binding.require_possible(self.algorithm)
 
     def _run(self, variant: int, count: int, inputs: Any, outputs: Any) -> None:
-        kernel = self._kernels.get(variant)
-        if kernel is None:
-            kernel = self.build(variant)
+        kernel = self.kernel(variant)
         try:
             kernel(count, inputs, outputs)
         except GridError:
@@ -186,22 +227,19 @@ class OperationCall:
         batch: int | None = None
         first: ArrayPort | None = None
         variant = 0
-        for slot, value in zip(self._slots, values, strict=True):
+        for slot, value in zip(self.slots, values, strict=True):
             port = slot.port
             if port is None:
-                if type(value) is not float or not math.isfinite(value):
-                    value = to_number(self.__name__, slot.name, value)  # noqa: PLW2901
-                inputs[slot.name] = value
+                inputs[slot.name] = self.number(slot, value)
                 continue
             if value is None:
-                if slot.required:
-                    raise self._wrong_arguments(0, {}, slot.name)
+                self.require_given(slot)
                 continue
             inputs[slot.name], lead = port.take(self.__name__, value, self._dtype)
             if first is None:
                 first, batch = port, lead
             elif lead != batch:
-                raise _batch_error(self.__name__, first, batch, port, lead)
+                raise self.batch_error(first, batch, port, lead)
             variant |= slot.bit
         return inputs, batch, variant
 
@@ -228,14 +266,14 @@ def _ordered(algorithm: Algorithm) -> list[Any]:
     return sorted(algorithm.inputs, key=lambda port: port.uniform)
 
 
-def _slots(algorithm: Algorithm, binding: Binding) -> tuple[_Slot, ...]:
+def _slots(algorithm: Algorithm, binding: Binding) -> tuple[Slot, ...]:
     slots = []
     bit = 1
     for port in _ordered(algorithm):
         array = None if port.uniform else ArrayPort.of(port, binding.model, binding.options)
         default = float(port.default) if port.uniform else None
         required = not port.optional and not port.uniform
-        slots.append(_Slot(port.name, default, required, array, bit if port.optional else 0))
+        slots.append(Slot(port.name, default, required, array, bit if port.optional else 0))
         bit <<= port.optional
     return tuple(slots)
 
@@ -245,15 +283,3 @@ def _result_type(algorithm: Algorithm) -> Any:
         return None
     title = "".join(part.capitalize() for part in algorithm.name.split("_"))
     return collections.namedtuple(title, [port.name for port in algorithm.outputs])  # noqa: PYI024
-
-
-def _batch_error(
-    operation: str, first: ArrayPort, batch: int | None, port: ArrayPort, lead: int | None
-) -> InputError:
-    def say(count: int | None) -> str:
-        return "one problem without a batch axis" if count is None else f"B={count}"
-
-    return InputError(
-        f"{operation}: {port.name} must have the batch of {first.name}, {say(batch)}; "
-        f"got {say(lead)}"
-    )

@@ -1,0 +1,150 @@
+"""From an operation to a stored build: trace, map, render, compile, keep the report."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from attrs import asdict, frozen
+
+from grid_backend_cuda.compiler import compile_cubin, compiler_version
+from grid_backend_cuda.emit import Real
+from grid_backend_cuda.mapping import WARP, Mapping, map_program
+from grid_backend_cuda.render import kernel_name, render
+from grid_core.artifact import BuildStore, operation_key
+from grid_core.artifact.identity import source_digest
+from grid_core.backend import Operation
+from grid_core.program.program import Program
+from grid_core.program.trace import trace
+
+__all__ = ["Build", "Source", "build_operation", "kernel_source"]
+
+
+@frozen
+class Source:
+    """A rendered kernel."""
+
+    program: Program
+    real: Real
+    mapping: Mapping
+    kernel: str
+    text: str
+
+
+@frozen
+class Build:
+    """Machine code, and what a launch must know."""
+
+    kernel: str
+    arch: str
+    dtype: str
+    inputs: tuple[str, ...]
+    """Batched and uniform inputs in argument order."""
+    uniform: tuple[str, ...]
+    outputs: tuple[str, ...]
+    threads: int
+    """Threads of a block."""
+    shared_bytes: int
+    """Dynamic shared memory of a block."""
+    persistent: bool
+    """Whether a grid of resident blocks walks the batch, or every tile has its own warp."""
+    registers: int
+    spill_bytes: int
+    stack_bytes: int
+    operations: int
+    fused: int
+    live: int
+    code: bytes
+
+    def pack(self) -> bytes:
+        """A line of JSON, then the code."""
+        head = asdict(self)
+        code = head.pop("code")
+        return json.dumps(head).encode() + b"\n" + bytes(code)
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> Build:
+        """Read what `pack` wrote."""
+        head, _, code = payload.partition(b"\n")
+        fields = {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(head).items()}
+        return cls(**fields, code=code)
+
+
+def kernel_source(operation: Operation) -> Source:
+    """Trace and render an operation."""
+    program = trace(operation)
+    real = Real(operation.dtype.name)
+    mapping = map_program(program, real)
+    text = render(
+        program,
+        real,
+        mapping,
+        robot=operation.model.name,
+        template=operation.algorithm.template,
+    )
+    return Source(program, real, mapping, kernel_name(program), text)
+
+
+def compile_source(source: Source, arch: str) -> Build:
+    """Compile a rendered kernel for an architecture."""
+    code, used = compile_cubin(source.text, source.kernel, arch)
+    counts = source.program.counts
+    return Build(
+        kernel=source.kernel,
+        arch=arch,
+        dtype=source.real.dtype,
+        inputs=tuple(p.name for p in source.program.inputs),
+        uniform=tuple(p.name for p in source.program.inputs if p.uniform),
+        outputs=tuple(p.name for p in source.program.outputs),
+        threads=source.mapping.warps * WARP,
+        shared_bytes=source.mapping.shared_bytes(source.real),
+        persistent=source.mapping.buffers > 1,
+        **used.as_dict(),
+        operations=counts.operations,
+        fused=counts.fused,
+        live=counts.live,
+        code=code,
+    )
+
+
+def build_operation(operation: Operation, arch: str, cache_dir: Any) -> Build:
+    """Return the build of an operation, from the store when it is there."""
+
+    def make() -> bytes:
+        return compile_source(kernel_source(operation), arch).pack()
+
+    target = {
+        "backend": "cuda",
+        "arch": arch,
+        "nvrtc": compiler_version(),
+        "lowering": source_digest("grid_backend_cuda") or "",
+        "templates": _template_digest(operation),
+    }
+    key = operation_key(operation, target) if cache_dir is not None else None
+    if key is None:
+        return Build.unpack(make())
+    what = {
+        "backend": "cuda",
+        "operation": operation.algorithm.name,
+        "provider": operation.providers.get(operation.algorithm.name, ""),
+        "robot": operation.model.name,
+        "dtype": operation.dtype.name,
+        "optional inputs": ", ".join(sorted(operation.present)),
+        "arch": arch,
+        "nvrtc": target["nvrtc"],
+    }
+    return Build.unpack(BuildStore(cache_dir).fetch(key, what, make))
+
+
+def _template_digest(operation: Operation) -> str:
+    import hashlib  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
+
+    files = sorted((Path(__file__).parent / "templates").glob("*.j2"))
+    if operation.algorithm.template is not None:
+        files.append(Path(operation.algorithm.template))
+    digest = hashlib.sha256()
+    for file in files:
+        data = file.read_bytes()
+        digest.update(f"{file.name}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()

@@ -1,0 +1,152 @@
+"""From a program to CUDA C statements, one a line.
+
+What the text looks like decides how long it takes to compile: scalars and operators are linear
+in the front end, local arrays and helpers of several arguments are not. A product and a sum
+that belong together are left to the compiler's own contraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from attrs import define, field, frozen
+
+from grid_backend_cuda.trig import quadrant_statements
+from grid_core.program.ops import Op
+from grid_core.program.program import Program
+
+__all__ = ["Chunk", "Real", "emit"]
+
+
+@frozen
+class Real:
+    """A precision as CUDA C writes it."""
+
+    dtype: str
+
+    @property
+    def name(self) -> str:
+        """The type."""
+        return "float" if self.dtype == "float32" else "double"
+
+    @property
+    def bytes(self) -> int:
+        """Size of one scalar."""
+        return 4 if self.dtype == "float32" else 8
+
+    def literal(self, value: float) -> str:
+        """A constant with all its digits; negative ones parenthesised."""
+        text = f"{np.float32(value):.9g}" if self.dtype == "float32" else f"{value:.17g}"
+        if not any(c in text for c in ".e"):
+            text += ".0"
+        text += "f" if self.dtype == "float32" else ""
+        return f"({text})" if text.startswith("-") else text
+
+
+@frozen
+class Chunk:
+    """Part of an output that is written to device memory at once."""
+
+    port: int
+    """Index among the outputs."""
+    first: int
+    """First scalar of the port."""
+    values: tuple[int, ...]
+    """Value numbers in the program."""
+
+
+@define
+class _Writer:
+    program: Program
+    real: Real
+    read: Callable[[int], str]
+    """Expression that reads an input value."""
+    lines: list[str] = field(factory=list)
+    names: dict[int, str] = field(factory=dict)
+    paired: dict[int, tuple[str, str]] = field(factory=dict)
+
+    def name(self, value: int) -> str:
+        known = self.names.get(value)
+        if known is not None:
+            return known
+        program = self.program
+        if value >= program.num_inputs:
+            text = self.real.literal(program.constants[value - program.num_inputs])
+        else:
+            text = f"x{value}"
+            self.lines.append(f"const {self.real.name} {text} = {self.read(value)};")
+        self.names[value] = text
+        return text
+
+    def instruction(self, value: int, op: Op, a: int, b: int) -> None:
+        x = self.name(a)
+        if op in (Op.SIN, Op.COS):
+            if a not in self.paired:
+                tag = f"a{len(self.paired)}"
+                self.lines += quadrant_statements(self.real, x, tag)
+                self.paired[a] = (f"{tag}_sin", f"{tag}_cos")
+            self.names[value] = self.paired[a][op is Op.COS]
+            return
+        y = self.name(b) if b >= 0 else ""
+        target = f"t{value}"
+        self.names[value] = target
+        self.lines.append(f"const {self.real.name} {target} = {self._expression(op, x, y)};")
+
+    def _expression(self, op: Op, x: str, y: str) -> str:
+        f = "f" if self.real.dtype == "float32" else ""
+        one = self.real.literal(1.0)
+        zero = self.real.literal(0.0)
+        return {
+            Op.NEG: f"-{x}",
+            Op.ADD: f"{x} + {y}",
+            Op.SUB: f"{x} - {y}",
+            Op.MUL: f"{x} * {y}",
+            Op.DIV: f"{x} / {y}",
+            Op.SQRT: f"sqrt{f}({x})",
+            Op.ABS: f"fabs{f}({x})",
+            # NaN compares false both ways and passes through.
+            Op.SIGN: f"{x} > {zero} ? {one} : ({x} < {zero} ? -{one} : {x})",
+            Op.MIN: f"{x} < {y} ? {x} : {y}",
+            Op.MAX: f"{x} > {y} ? {x} : {y}",
+        }[op]
+
+
+def emit(
+    program: Program,
+    real: Real,
+    read: Callable[[int], str],
+    chunks: Sequence[Chunk],
+    write: Callable[[Chunk, list[str]], list[str]],
+) -> list[str]:
+    """Return the statements of one problem.
+
+    Args:
+        program: the program.
+        real: its precision.
+        read: expression for an input scalar, by value number; used once each, where the value
+            is first needed.
+        chunks: the outputs in the pieces they are written in.
+        write: statements that write a chunk, given its values' expressions; placed as soon as
+            all are known.
+    """
+    writer = _Writer(program, real, read)
+    base = program.first_instruction
+    due: dict[int, list[Chunk]] = {}
+    for chunk in chunks:
+        last = max((v for v in chunk.values), default=-1)
+        due.setdefault(max(last, base - 1), []).append(chunk)
+    _flush(writer, due.pop(base - 1, []), write)
+    for index, (op, a, b) in enumerate(program.instructions):
+        writer.instruction(base + index, op, a, b)
+        _flush(writer, due.pop(base + index, []), write)
+    return writer.lines
+
+
+def _flush(
+    writer: _Writer, chunks: list[Chunk], write: Callable[[Chunk, list[str]], list[str]]
+) -> None:
+    for chunk in chunks:
+        writer.lines += write(chunk, [writer.name(v) for v in chunk.values])
+
+

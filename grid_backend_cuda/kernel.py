@@ -1,0 +1,58 @@
+"""A compiled operation on one device, for host arrays and for device pointers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from grid_backend_cuda.build import Build
+from grid_backend_cuda.driver import Card, use
+from grid_backend_cuda.launch import Launcher
+from grid_backend_cuda.staging import Staging
+from grid_core.backend import Operation
+
+__all__ = ["CudaKernel"]
+
+
+class CudaKernel:
+    """Runs one build on one device."""
+
+    def __init__(
+        self, operation: Operation, build: Build, on: Card, ptx: Callable[[], bytes]
+    ) -> None:
+        self.build = build
+        self._card = on
+        self._launcher = Launcher(build, on, ptx)
+        ports = {p.name: p for p in (*operation.algorithm.inputs, *operation.algorithm.outputs)}
+        batched = [n for n in (*build.inputs, *build.outputs) if n not in build.uniform]
+        widths = {n: ports[n].size(operation.model, operation.options) for n in batched}
+        self._staging = Staging(self._launcher, widths, operation.dtype)
+        self._uniform = [name in build.uniform for name in build.inputs]
+        self._order = self._argument_order(operation)
+
+    def _argument_order(self, operation: Operation) -> list[int]:
+        """Where each kernel argument stands among the call's: arrays first, then numbers."""
+        present = [
+            p for p in operation.algorithm.inputs if not p.optional or p.name in operation.present
+        ]
+        as_called = [p.name for p in present if not p.uniform]
+        as_called += [p.name for p in present if p.uniform]
+        return [as_called.index(name) for name in self.build.inputs]
+
+    def __call__(self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
+        """Evaluate over NumPy arrays and wait."""
+        self._staging.run(batch, inputs, outputs)
+
+    def launch(
+        self, batch: int, arguments: Sequence[int | float], results: Sequence[int], stream: int
+    ) -> None:
+        """Enqueue over device pointers, inputs in the order of the call's arguments."""
+        values = [arguments[k] for k in self._order]
+        with use(self._card):
+            self._launcher(batch, [*values, *results], stream)
+
+    def close(self) -> None:
+        """Free what it holds on the device."""
+        with use(self._card):
+            self._staging.close()
+        self._launcher.close()

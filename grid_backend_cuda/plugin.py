@@ -1,0 +1,62 @@
+"""The backend ``cuda``: programs through NVRTC, one problem a thread."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from grid_core.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from grid_backend_cuda.edge import CudaEdge
+    from grid_core.backend import Backend, BuildSettings, Kernel, Operation
+
+__all__ = ["CudaBackend", "grid_backends"]
+
+
+@frozen
+class CudaBackend:
+    """Compiles for the device it runs on with the compiler of the wheel; no toolkit is needed."""
+
+    name: str = "cuda"
+    summary: str = "NVRTC, one problem a thread, NVIDIA GPUs from sm_80 on"
+    priority: int = 20
+    dtypes: tuple[str, ...] = ("float32", "float64")
+
+    def unavailable(self) -> str | None:
+        """Say whether the wheels, the driver or a device are missing."""
+        if importlib.util.find_spec("cuda") is None:
+            return "the wheel cuda-bindings is not installed; pip install 'grid-robotics[cuda]'"
+        from grid_backend_cuda.driver import unavailable  # noqa: PLC0415
+
+        return unavailable()
+
+    def build(self, operation: Operation, settings: BuildSettings) -> Kernel:
+        """Compile an operation for the device, or read it from the cache."""
+        from grid_backend_cuda.build import build_operation, kernel_source  # noqa: PLC0415
+        from grid_backend_cuda.compiler import compile_ptx  # noqa: PLC0415
+        from grid_backend_cuda.driver import card  # noqa: PLC0415
+        from grid_backend_cuda.kernel import CudaKernel  # noqa: PLC0415
+
+        on = card(settings.device or 0)
+        build = build_operation(operation, on.arch, settings.cache_dir)
+
+        def ptx() -> bytes:
+            source = kernel_source(operation)
+            return compile_ptx(source.text, source.kernel, on.arch)
+
+        return CudaKernel(operation, build, on, ptx)
+
+    def edge(self, settings: BuildSettings) -> CudaEdge:
+        """Take arrays that lie on the handle's device."""
+        from grid_backend_cuda.edge import CudaEdge  # noqa: PLC0415
+
+        return CudaEdge(settings.device or 0)
+
+
+@hookimpl
+def grid_backends() -> list[Backend]:
+    """Offer the backend."""
+    return [CudaBackend()]
