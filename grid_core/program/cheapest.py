@@ -51,9 +51,9 @@ def _stand_in(graph: Graph, value: Any) -> Any:
     """Inputs of the same shape; what is a constant stays one."""
     if isinstance(value, Scalar):
         return Scalar(graph, graph.input())
-    if isinstance(value, (int, float)):
-        return value
     array = np.asarray(value, dtype=object)
+    if not array.ndim:
+        return value
     result = new_inputs(graph, array.shape)
     for index in np.ndindex(*array.shape):
         if not isinstance(array[index], Scalar):
