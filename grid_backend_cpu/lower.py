@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grid_backend_cpu.atan2 import arctangent2
 from grid_backend_cpu.trig import far_functions, sine_and_cosine
 from grid_backend_cpu.vector import Emitter, Lanes
 from grid_core.program.ops import Op
@@ -185,6 +186,8 @@ def _instruction(
         return pairs[a][0 if op is Op.SIN else 1]
     if op is Op.SIGN:
         return _sign(e, values[a])
+    if op is Op.ATAN2:
+        return arctangent2(e, values[a], values[b])
     operands = [f"{t.vector} {values[x]}" for x in (a, b) if x >= 0]
     return e.let(f"call {t.vector} @llvm.{_CALLS[op]}.{t.suffix}({', '.join(operands)})")
 

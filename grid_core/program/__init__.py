@@ -11,7 +11,18 @@ from grid_core.program.ldlt import LTDL
 from grid_core.program.linalg import Rotation, Symmetric, Vec3
 from grid_core.program.motion import body_placements, fold_forces, postures, rates
 from grid_core.program.program import Counts, Program, ProgramPort
-from grid_core.program.scalar import Scalar, Value, absolute, cos, sign, sin, sqrt
+from grid_core.program.scalar import (
+    Scalar,
+    Value,
+    absolute,
+    atan2,
+    cos,
+    maximum,
+    minimum,
+    sign,
+    sin,
+    sqrt,
+)
 from grid_core.program.trace import trace
 from grid_core.program.tree import KinematicTree, Node
 
@@ -28,10 +39,13 @@ __all__ = [
     "Value",
     "Vec3",
     "absolute",
+    "atan2",
     "body_placements",
     "cheapest",
     "cos",
     "fold_forces",
+    "maximum",
+    "minimum",
     "postures",
     "rates",
     "sign",

@@ -184,6 +184,15 @@ class Graph:
             return self.neg(self.unary(op, self.a[x]))
         return self._node(op, x)
 
+    def atan2(self, y: int, x: int) -> int:
+        """Angle of the point (x, y), in [-π, π]."""
+        cy, cx = self.value(y), self.value(x)
+        if cy is not None and cx is not None:
+            return self.constant(math.atan2(cy, cx))
+        if self.ops[y] is Op.NEG:
+            return self.neg(self.atan2(self.a[y], x))
+        return self._node(Op.ATAN2, y, x)
+
     def extremum(self, op: Op, x: int, y: int) -> int:
         """MIN or MAX of x and y."""
         cx, cy = self.value(x), self.value(y)

@@ -30,10 +30,12 @@ class Op(enum.IntEnum):
     SIGN = 11
     MIN = 12
     MAX = 13
+    ATAN2 = 14
+    """Angle of the point (second, first) from the x axis, in [-π, π]."""
 
 
 UNARY = frozenset({Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.ABS, Op.SIGN})
-BINARY = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MIN, Op.MAX})
+BINARY = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MIN, Op.MAX, Op.ATAN2})
 TRIGONOMETRIC = frozenset({Op.SIN, Op.COS})
 
 NUMPY: dict[Op, Callable[..., Any]] = {
@@ -49,5 +51,6 @@ NUMPY: dict[Op, Callable[..., Any]] = {
     Op.SIGN: np.sign,
     Op.MIN: np.minimum,
     Op.MAX: np.maximum,
+    Op.ATAN2: np.arctan2,
 }
 """How NumPy evaluates each operation; also folds constants at trace time."""

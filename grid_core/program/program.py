@@ -103,7 +103,7 @@ class Program:
             operations=plain,
             fused=plain - self._fusable(),
             live=self._most_live(),
-            trigonometric=sum(op in (Op.SIN, Op.COS) for op in ops),
+            trigonometric=sum(op in (Op.SIN, Op.COS, Op.ATAN2) for op in ops),
             divisions=ops.count(Op.DIV),
         )
 

@@ -18,7 +18,19 @@ from grid_core.program.ops import Op
 if TYPE_CHECKING:
     from grid_core.program.graph import Graph
 
-__all__ = ["Scalar", "Value", "absolute", "cos", "is_zero", "sign", "sin", "sqrt"]
+__all__ = [
+    "Scalar",
+    "Value",
+    "absolute",
+    "atan2",
+    "cos",
+    "is_zero",
+    "maximum",
+    "minimum",
+    "sign",
+    "sin",
+    "sqrt",
+]
 
 Value: TypeAlias = Union[float, "Scalar"]
 
@@ -168,3 +180,44 @@ def absolute(x: Value) -> Value:
 def sign(x: Value) -> Value:
     """-1, 0 or 1 as x is negative, zero or positive."""
     return x.sign() if isinstance(x, Scalar) else float((x > 0) - (x < 0))
+
+
+def atan2(y: Value, x: Value) -> Value:
+    """Return the angle of the point (x, y) from the x axis [rad], in [-π, π]."""
+    graph = _graph(y, x)
+    if graph is None:
+        return math.atan2(y, x)  # type: ignore[arg-type]
+    return _of(graph, graph.atan2(_node(graph, y), _node(graph, x)))
+
+
+def maximum(x: Value, y: Value) -> Value:
+    """Return the greater of x and y."""
+    graph = _graph(x, y)
+    if graph is None:
+        return max(x, y)  # type: ignore[type-var]
+    return _of(graph, graph.extremum(Op.MAX, _node(graph, x), _node(graph, y)))
+
+
+def minimum(x: Value, y: Value) -> Value:
+    """Return the lesser of x and y."""
+    graph = _graph(x, y)
+    if graph is None:
+        return min(x, y)  # type: ignore[type-var]
+    return _of(graph, graph.extremum(Op.MIN, _node(graph, x), _node(graph, y)))
+
+
+def _graph(*values: Value) -> Graph | None:
+    return next((v.graph for v in values if isinstance(v, Scalar)), None)
+
+
+def _node(graph: Graph, value: Value) -> int:
+    if not isinstance(value, Scalar):
+        return graph.constant(float(value))
+    if value.graph is not graph:
+        raise TraceError("a symbolic scalar was carried over from another trace")
+    return value.node
+
+
+def _of(graph: Graph, node: int) -> Value:
+    known = graph.value(node)
+    return Scalar(graph, node) if known is None else known
