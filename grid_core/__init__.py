@@ -5,6 +5,7 @@
 >>> tau = robot.inverse_dynamics(q, qd, qdd)
 """
 
+from grid_core.descriptor.describing import describe_model
 from grid_core.handle import RobotHandle
 from grid_core.loading import AlgorithmInfo, list_algorithms, load_robot
 from grid_core.registry import get_robot, list_registered, register_robot
@@ -12,6 +13,7 @@ from grid_core.registry import get_robot, list_registered, register_robot
 __all__ = [
     "AlgorithmInfo",
     "RobotHandle",
+    "describe_model",
     "get_robot",
     "list_algorithms",
     "list_registered",

@@ -13,6 +13,7 @@ __all__ = [
     "BackendUnavailable",
     "CacheError",
     "ContractError",
+    "DescriptorError",
     "GridError",
     "HandleClosed",
     "InputError",
@@ -84,6 +85,37 @@ class ModelError(GridError, ValueError):
 
 class ModelWarning(UserWarning):
     """A robot description that is usable but suspicious; the message names the element."""
+
+
+class DescriptorError(GridError, ValueError):
+    """A model descriptor that breaks a rule of its schema.
+
+    Attributes:
+        reason: what is wrong.
+        where: the field, such as ``joints[2].axis``, or None.
+        invariant: name of the broken rule, such as ``ownership``, or None.
+        file: the descriptor's file, or None.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        where: str | None = None,
+        invariant: str | None = None,
+        file: str | None = None,
+    ) -> None:
+        self.reason = reason
+        self.where = where
+        self.invariant = invariant
+        self.file = file
+        rule = None if invariant is None else f"[{invariant}]"
+        parts = (f"{part}:" for part in (file, where) if part)
+        super().__init__(" ".join([*parts, reason, *([rule] if rule else [])]))
+
+    def in_file(self, file: str) -> DescriptorError:
+        """Return the same error with the file named."""
+        return DescriptorError(self.reason, where=self.where, invariant=self.invariant, file=file)
 
 
 class InputError(GridError, ValueError):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from grid_core.custom_call import customise
+from grid_core.descriptor.build import describe
 from grid_core.errors import HandleClosed, OperationNotLoaded
 from grid_core.operation_call import OperationCall
 from grid_core.spaces import Spaces
@@ -45,6 +46,14 @@ class RobotHandle:
     def model(self) -> RobotModel:
         """The kinematic tree."""
         return self._binding.model
+
+    @property
+    def model_descriptor(self) -> dict[str, Any]:
+        """What the model's coordinates and frames mean, as `grid_core.describe_model` says it.
+
+        A new copy each time; Pinocchio's conventions whatever the operations' own are.
+        """
+        return describe(self.model)
 
     @property
     def options(self) -> Options:

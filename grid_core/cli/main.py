@@ -20,6 +20,7 @@ COMMANDS = {
     "bench": "grid_core.cli.bench",
     "cache": "grid_core.cli.cache",
     "demo": "grid_core.cli.demo",
+    "describe": "grid_core.cli.describe",
     "inspect": "grid_core.cli.inspect_robot",
     "plugins": "grid_core.cli.plugins",
     "robots": "grid_core.cli.robots",

@@ -1,0 +1,125 @@
+"""What differs between a joint and the same joint of another descriptor."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from grid_core.descriptor.transforms import Rows, rotation_angle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grid_core.descriptor.matching import Row
+
+__all__ = ["joint_differences", "turned_and_moved"]
+
+
+def joint_differences(x: Row, y: Row, a: Row, b: Row) -> Iterator[str]:
+    """Yield what differs from joint x of descriptor a to joint y of descriptor b."""
+    name = f"joint {x['name']!r}"
+    if x["name"] != y["name"]:
+        yield f"{name} is called {y['name']!r}"
+    if x["kind"] != y["kind"]:
+        yield f"{name} is {y['kind']}, was {x['kind']}"
+    bodies = [d["bodies"][row["child_body"]]["name"] for row, d in ((x, a), (y, b))]
+    if bodies[0] != bodies[1]:
+        yield f"{name} moves body {bodies[1]!r}, was {bodies[0]!r}"
+    parents = [_parent(row, d) for row, d in ((x, a), (y, b))]
+    if parents[0] != parents[1]:
+        yield f"{name} hangs from {parents[1]}, was {parents[0]}"
+    how = turned_and_moved(x["T_parent_joint_zero"], y["T_parent_joint_zero"])
+    if how:
+        yield f"{name} {how}"
+    yield from _axis(name, x, y)
+    yield from _limits(name, x, y)
+    yield from _mimic(name, x, y, a, b)
+    yield from _numbers(name, x, y)
+
+
+def turned_and_moved(A: Rows, B: Rows) -> str:
+    """Return how a placement differs, or nothing: ``moved by 0.01 m (...) and turned by ...``."""
+    parts = []
+    p, r = [row[3] for row in A], [row[3] for row in B]
+    if p != r:
+        by = math.dist(p, r)
+        parts.append(f"moved by {by:.6g} m, from {_vector(p[:3])} to {_vector(r[:3])}")
+    if [row[:3] for row in A] != [row[:3] for row in B]:
+        angle = rotation_angle(A, B)
+        parts.append(f"turned by {angle:.6g} rad ({math.degrees(angle):.6g}°)")
+    return " and ".join(parts)
+
+
+def _parent(joint: Row, descriptor: Row) -> str:
+    body = joint["parent_body"]
+    return "the root" if body < 0 else f"body {descriptor['bodies'][body]['name']!r}"
+
+
+def _axis(name: str, x: Row, y: Row) -> Iterator[str]:
+    a, b = x["axis"], y["axis"]
+    if a != b and None not in (a, b):
+        cosine = sum(p * q for p, q in zip(a, b, strict=True))
+        sine = math.sqrt(max(0.0, _square(a) * _square(b) - cosine**2))
+        # Close to parallel, the chord is exact where the sine is rounding noise.
+        angle = math.dist(a, b) if cosine > 0.999999 else math.atan2(sine, cosine)
+        yield (
+            f"the axis of {name} turned by {math.degrees(angle):.6g}°, "
+            f"from {_vector(a)} to {_vector(b)}"
+        )
+    if x["pitch"] != y["pitch"]:
+        yield f"the pitch of {name} is {_bound(y['pitch'], 'm/rad')}, was {_bound(x['pitch'])}"
+
+
+def _limits(name: str, x: Row, y: Row) -> Iterator[str]:
+    unit = "m" if y["kind"] == "prismatic" else "rad"
+    units = {"lower": unit, "upper": unit, "velocity": f"{unit}/s"}
+    effort = "N" if unit == "m" else "N m"
+    for key in ("lower", "upper", "velocity", "effort"):
+        before, after = x["limits"][key], y["limits"][key]
+        if before == after:
+            continue
+        worst = -math.inf if key == "lower" else math.inf
+        low, high = (worst if value is None else value for value in (before, after))
+        narrowed = high > low if key == "lower" else high < low
+        yield (
+            f"the {key} limit of {name} {'narrowed' if narrowed else 'widened'} "
+            f"from {_bound(before)} to {_bound(after, units.get(key, effort))}"
+        )
+
+
+def _mimic(name: str, x: Row, y: Row, a: Row, b: Row) -> Iterator[str]:
+    laws = [_law(row["mimic"], d) for row, d in ((x, a), (y, b))]
+    if laws[0] != laws[1]:
+        yield f"{name} {laws[1]}; before, it {laws[0]}"
+
+
+def _law(mimic: Row | None, descriptor: Row) -> str:
+    if mimic is None:
+        return "is independent"
+    if mimic["leader"] is None:
+        return f"is constant at {mimic['offset']!r}"
+    leader = descriptor["joints"][mimic["leader"]]["name"]
+    return f"follows {leader!r} times {mimic['multiplier']!r} plus {mimic['offset']!r}"
+
+
+def _numbers(name: str, x: Row, y: Row) -> Iterator[str]:
+    for key, what in (("id", "ID of"), ("q_start", "q entry of"), ("v_start", "v entry of")):
+        if x[key] != y[key]:
+            yield f"the {what} {name} is {_none(y[key])}, was {_none(x[key])}"
+
+
+def _none(value: int | None) -> str:
+    return "none" if value is None else str(value)
+
+
+def _bound(value: float | None, unit: str = "") -> str:
+    text = "none" if value is None else repr(value)
+    return text if value is None or not unit else f"{text} {unit}"
+
+
+def _vector(values: list[float]) -> str:
+    return f"[{', '.join(f'{value:.6g}' for value in values)}]"
+
+
+def _square(values: list[float]) -> float:
+    return sum(value * value for value in values)
