@@ -20,7 +20,7 @@ API_VERSION = (1, 0)
 """Version of this contract: an algorithm's major must match, its minor be at most ours."""
 
 Dim: TypeAlias = int | str
-"""A width: a number, or one of ``nq``, ``nv``, ``nb``, ``nee``."""
+"""A width: a number, one of ``nq``, ``nv``, ``nb``, ``nee``, or a multiple of one: ``6*nee``."""
 
 T = TypeVar("T")
 
@@ -64,7 +64,12 @@ class Port:
     def dims(self, model: RobotModel, options: Options) -> tuple[int, ...]:
         """The shape in numbers for this model."""
         known = {"nq": model.nq, "nv": model.nv, "nb": model.nb, "nee": len(options.targets)}
-        return tuple(known[d] if isinstance(d, str) else d for d in self.shape)
+        return tuple(_width(d, known) if isinstance(d, str) else d for d in self.shape)
+
+
+def _width(dim: str, known: Mapping[str, int]) -> int:
+    factor, _, name = dim.rpartition("*")
+    return int(factor or 1) * known[name]
 
 
 @frozen(kw_only=True)

@@ -179,9 +179,10 @@ def _check_port(where: str, port: object) -> None:
     if not isinstance(port.shape, tuple):
         raise ContractError(f"{where}: shape must be a tuple; got {port.shape!r}")
     for dim in port.shape:
-        if dim not in DIMS and not (type(dim) is int and dim > 0):
+        if not _is_width(dim):
             raise ContractError(
-                f"{where}: shape: each width is a positive integer or one of {listing(DIMS)}; "
+                f"{where}: shape: each width is a positive integer, one of {listing(DIMS)}, or a "
+                f"multiple of one, such as '6*nee'; "
                 f"got {dim!r}"
             )
     _check_line(f"{where}: doc", port.doc)
@@ -193,6 +194,14 @@ def _check_port(where: str, port: object) -> None:
     if port.on_demand and not port.optional:
         raise ContractError(f"{where}: on_demand is for optional inputs only")
     _check_uniform(where, port)
+
+
+def _is_width(dim: object) -> bool:
+    if not isinstance(dim, str):
+        return type(dim) is int and dim > 0
+    factor, star, name = dim.rpartition("*")
+    number = factor.isascii() and factor.isdecimal() and int(factor) > 0
+    return name in DIMS and (number if star else True)
 
 
 def _check_uniform(where: str, port: Port) -> None:
