@@ -186,7 +186,7 @@ def atan2(y: Value, x: Value) -> Value:
     """Return the angle of the point (x, y) from the x axis [rad], in [-π, π]."""
     graph = _graph(y, x)
     if graph is None:
-        return math.atan2(y, x)  # type: ignore[arg-type]
+        return math.atan2(y, x)
     return _of(graph, graph.atan2(_node(graph, y), _node(graph, x)))
 
 
@@ -194,7 +194,7 @@ def maximum(x: Value, y: Value) -> Value:
     """Return the greater of x and y."""
     graph = _graph(x, y)
     if graph is None:
-        return max(x, y)  # type: ignore[type-var]
+        return max(x, y)
     return _of(graph, graph.extremum(Op.MAX, _node(graph, x), _node(graph, y)))
 
 
@@ -202,7 +202,7 @@ def minimum(x: Value, y: Value) -> Value:
     """Return the lesser of x and y."""
     graph = _graph(x, y)
     if graph is None:
-        return min(x, y)  # type: ignore[type-var]
+        return min(x, y)
     return _of(graph, graph.extremum(Op.MIN, _node(graph, x), _node(graph, y)))
 
 
