@@ -40,9 +40,10 @@ class GridContender:
                 num_threads=case.threads,
                 cache_dir=self.cache_dir,
             )
+            (call,) = handle.calls()
+            call.require_possible()
         except OperationRefused as error:
             raise Declined(str(error)) from error
-        (call,) = handle.calls()
         inputs = {name: np.array(x, handle.dtype) for name, x in case.inputs.items()}
         outputs = [
             np.empty((case.batch, *port.dims(handle.model, handle.options)), handle.dtype)

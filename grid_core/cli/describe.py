@@ -34,8 +34,9 @@ def command(
     output: str | None,
     diff: bool,
 ) -> int:
-    """Print the model descriptor of ROBOT: its coordinates, joints, limits and frames, as JSON.
+    """Print what a robot's numbers mean, as JSON.
 
+    That is the model descriptor of ROBOT: its coordinates, joints, limits and frames.
     A descriptor that was saved may stand for a robot; it is checked. With --diff, the exit code
     is 1 if the two differ.
     """

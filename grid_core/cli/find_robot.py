@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from typing import Literal
 
 from grid_core.bench.robot import BUNDLED, Robot, bundled_robot, robot_from_path
 from grid_core.errors import UnknownRobot
@@ -26,25 +27,32 @@ def find_robot(text: str, floating: bool | None = None) -> Robot:
         UnknownRobot: there is no such file or name; says near names.
     """
     path = Path(text)
-    if _is_file(path):
+    kind = _kind(path)
+    if kind == "file":
         return robot_from_path(path, floating=bool(floating))
     if text in list_registered():
         options = {} if floating is None else {"floating_base": floating}
         return Robot(text, functools.partial(get_robot, text), options)
     if text in BUNDLED:
         return bundled_robot(text, floating=floating)
-    if path.is_dir():
+    if kind == "folder":
         return robot_from_path(path, floating=bool(floating), name=path.resolve().name)
     names = [*list_registered(), *BUNDLED]
     raise UnknownRobot(
-        f"there is no file {text!r}, and no robot is called that{near(text, names)}; registered: "
+        f"there is no file {_shorten(text)!r}, and no robot is called that{near(text, names)}; registered: "
         f"{listing(list_registered())}; with Grid: {listing(BUNDLED)}"
     )
 
 
-def _is_file(path: Path) -> bool:
-    # Anything but a folder: a pipe is readable as well.
+def _kind(path: Path) -> Literal["file", "folder"] | None:
+    """Return what is there; a pipe counts as a file, as it is readable as well."""
     try:
-        return path.exists() and not path.is_dir()
-    except (OSError, ValueError):
-        return False
+        if path.is_dir():
+            return "folder"
+        return "file" if path.exists() else None
+    except (OSError, ValueError):  # a name too long, or with a NUL inside
+        return None
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:197]}..."

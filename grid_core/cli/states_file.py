@@ -66,7 +66,9 @@ def check_folder(path: Path | None) -> None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as loaded:
+        # Opened here: NumPy leaves a damaged archive open.
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
             if isinstance(loaded, np.lib.npyio.NpzFile):
                 return {name: loaded[name] for name in loaded.files}
     except FileNotFoundError as error:

@@ -1,0 +1,121 @@
+"""``grid bench``: the options, the tables and the files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grid_core.bench.results import Measurement, Trial
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Grid
+
+QUICK = ("--quick", "--repeat", 1, "--batch", 2, "--threads", 1)
+GRAVITY = (*QUICK, "--robot", "iiwa14", "--operation", "generalized_gravity")
+
+
+def test_table_json_and_plot(grid: Grid, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    files = ("--json", tmp_path / "b.json", "--plot", tmp_path / "b.svg")
+    result = grid("bench", *QUICK, "--operation", "crba", *files, "--backend", "cpu")
+    rows = [x.split() for x in result.stdout.splitlines()]
+    assert rows[0][:8] == [
+        "robot",
+        "operation",
+        "batch",
+        "threads",
+        "backend",
+        "dtype",
+        "ns",
+        "M/s",
+    ]
+    assert rows[1][:6] == ["iiwa14", "crba", "2", "1", "cpu", "float32"]
+    assert rows[3][:3] == ["go2", "(floating)", "crba"]
+    assert "physical cores" in result.stdout
+    document = json.loads((tmp_path / "b.json").read_text())
+    assert document["format"] == "grid.bench.v1"
+    assert document["machine"]["cores"] >= 1
+    assert len(document["trials"]) == 2
+    assert "<svg" in (tmp_path / "b.svg").read_text()
+
+
+def test_json_in_place_of_the_table(grid: Grid) -> None:
+    document = json.loads(grid("bench", *GRAVITY, "--json", "-").stdout)
+    (trial,) = document["trials"]
+    assert trial["batch"] == 2
+    assert len(trial["measurements"][0]["samples"]) == 1
+
+
+def test_loads(grid: Grid, tmp_path: Path) -> None:
+    path = tmp_path / "loads.json"
+    call = ("bench", "--load", "--quick", "--robot", "iiwa14", "--operation", "crba")
+    result = grid(*call, "--backend", "cpu", "--dtype", "float64", "--json", path)
+    rows = [x.split() for x in result.stdout.splitlines()]
+    assert rows[1][:4] == ["iiwa14", "fixed", "cpu", "float64"]
+    (load,) = json.loads(path.read_text())["loads"]
+    assert load["operations"] == ["crba"]
+    assert load["median_s"]["cold"] > 0
+
+
+def test_an_operation_that_a_robot_cannot_have_is_a_note(grid: Grid, ghost: Path) -> None:
+    result = grid("bench", *QUICK, "--robot", ghost, "--operation", "minv", "--backend", "cpu")
+    assert "'ghost_tip' cannot have it" in result.stdout
+
+
+@pytest.fixture
+def ghost() -> Path:
+    return Path(__file__).parents[1] / "cases" / "12a_zero_mass_leaf.urdf"
+
+
+def trial(*, failed: bool) -> Trial:
+    measurement = Measurement(
+        contender="cpu", dtype="float32", boundary="call", peer=False,
+        samples=() if failed else (1.0,), note="results differ by 1.0e+00" if failed else "",
+        failed=failed,
+    )  # fmt: skip
+    return Trial(
+        robot="r", floating=False, operation="crba", label="crba", batch=2, threads=1,
+        measurements=(measurement,), failed=failed,
+    )  # fmt: skip
+
+
+def test_wrong_results_fail(grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grid_core.cli.bench.run_case", lambda *_: trial(failed=True))
+    result = grid("bench", *GRAVITY, code=1)
+    assert "results differ by 1.0e+00" in result.stdout
+
+
+def test_an_interruption_shows_what_was_measured(
+    grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = iter([trial(failed=False)])
+
+    def run(*_: object) -> Trial:
+        try:
+            return next(found)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr("grid_core.cli.bench.run_case", run)
+    result = grid("bench", *GRAVITY, "--batch", 3, code=130)
+    assert "crba" in result.stdout
+    assert result.stderr.strip() == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--operation", "gravity"), "no algorithm is called 'gravity'"),
+        (("--robot", "iiwa"), "(did you mean 'iiwa14'?)"),
+        (("--backend", "gpus"), "no backend is called 'gpus'"),
+        (("--backend", "reference", "--dtype", "float32"), "no backend here computes in float32"),
+        (("--plot", "a.bmp"), "a plot's file ends in .svg, .png or .pdf; got a.bmp"),
+        (("--json", "/nowhere/a.json"), "there is no folder /nowhere"),
+        (("--load", "--plot", "a.svg"), "it does not go with --load"),
+    ],
+)
+def test_mistakes(fails: Any, arguments: tuple[str, ...], message: str) -> None:
+    assert message in fails("bench", "--quick", *arguments)
