@@ -48,18 +48,28 @@ html_title = f"Grid {release}"
 
 
 _LITERAL = re.compile(r"(``.+?``|`.+?`)")
+_attributes: dict[str, list[str]] = {}
 
 
-def _escape(
-    _app: Sphinx, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
-) -> None:
+def _escape(_app: Sphinx, what: str, name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
     """Keep |x| and (B, *shape) of docstrings, which are no reStructuredText, as they stand."""
     for k, line in enumerate(lines):
         pieces = _LITERAL.split(line)
         pieces[::2] = [re.sub(r"([*|])", r"\\\1", piece) for piece in pieces[::2]]
         lines[k] = "".join(pieces)
+    if what in {"attribute", "data", "property"}:
+        _attributes[name] = list(lines)
+
+
+def _restore(
+    _app: Sphinx, _what: str, name: str, _obj: Any, _options: Any, lines: list[str]
+) -> None:
+    """Undo what napoleon does to "An input with a default: gravity", which names no type."""
+    if name in _attributes:
+        lines[:] = _attributes[name]
 
 
 def setup(app: Sphinx) -> None:
-    """Escape before napoleon reads the docstrings."""
+    """Run before and after napoleon, which reads the docstrings at priority 500."""
     app.connect("autodoc-process-docstring", _escape, priority=400)
+    app.connect("autodoc-process-docstring", _restore, priority=600)

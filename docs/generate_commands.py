@@ -1,4 +1,4 @@
-"""Write ``_generated/commands.md``: what ``--help`` says of every command."""
+"""Write ``_generated/commands.md``, what ``--help`` says of every command, and examples' output."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.testing import CliRunner
 
 from grid_core.cli.main import COMMANDS, cli
 
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 WIDTH = 88
+EXAMPLES = {
+    "inspect.txt": ("inspect", "iiwa14"),
+    "plugins.txt": ("plugins", "list"),
+    "error.txt": ("inspect", "arm.urdf"),
+}
+"""Command lines whose output is the same everywhere, by the file that it goes to."""
 
 
 def main(folder: Path) -> None:
@@ -28,6 +35,19 @@ def main(folder: Path) -> None:
         for title, text in _helps(command, f"grid {name}"):
             lines += [f"### `{title}`", "", "```text", text, "```", ""]
     (folder / "commands.md").write_text("\n".join(lines), encoding="utf-8")
+    for file, arguments in EXAMPLES.items():
+        (folder / file).write_text(_example(arguments), encoding="utf-8")
+
+
+def _example(arguments: tuple[str, ...]) -> str:
+    """Run a command in an empty folder, where no robot is registered."""
+    runner = CliRunner(env={"GRID_DATA_DIR": "none"})
+    with runner.isolated_filesystem():
+        output = runner.invoke(cli, arguments, prog_name="grid").output
+    lines = output.splitlines()
+    if arguments[0] == "plugins":  # without those that are installed where the pages are built
+        lines = [line for line in lines if "grid-robotics" in line or line.startswith("plugin ")]
+    return "\n".join([f"$ grid {' '.join(arguments)}", *lines, ""])
 
 
 def _helps(command: click.Command, title: str) -> Iterator[tuple[str, str]]:
