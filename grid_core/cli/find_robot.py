@@ -37,10 +37,11 @@ def find_robot(text: str, floating: bool | None = None) -> Robot:
         return bundled_robot(text, floating=floating)
     if kind == "folder":
         return robot_from_path(path, floating=bool(floating), name=path.resolve().name)
-    names = [*list_registered(), *BUNDLED]
+    registered = list_registered()
     raise UnknownRobot(
-        f"there is no file {_shorten(text)!r}, and no robot is called that{near(text, names)}; registered: "
-        f"{listing(list_registered())}; with Grid: {listing(BUNDLED)}"
+        f"there is no file {_shorten(text)!r}, and no robot is called that"
+        f"{near(text, [*registered, *BUNDLED])}; registered: {listing(registered)}; with Grid: "
+        f"{listing(BUNDLED)}"
     )
 
 
