@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import grid_core
 from grid_core import errors
 from grid_core.loading import list_algorithms
 
@@ -76,6 +78,15 @@ def test_the_readme_lists_every_operation() -> None:
     table = re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE)
     ours = [info.name for info in list_algorithms() if info.distribution == "grid-robotics"]
     assert sorted(table) == sorted(ours)
+
+
+def test_the_pages_name_every_option_and_public_name() -> None:
+    guide = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
+    api = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    for option in list(inspect.signature(grid_core.load_robot).parameters)[1:]:
+        assert f"`{option}`" in guide, option
+    for name in grid_core.__all__:
+        assert f":: grid_core.{name}" in api, name
 
 
 def test_the_page_of_errors_lists_every_class() -> None:
