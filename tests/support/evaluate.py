@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from grid_core.algorithm import Algorithm, Options
 from grid_core.evaluation import evaluate_reference, refusal
+from grid_plugins.eepose import plugin as eepose
 from grid_plugins.fd import plugin as fd
 from grid_plugins.id import plugin as id_
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["ALGORITHMS", "Reference"]
 
 ALGORITHMS: dict[str, Algorithm] = {
-    algorithm.name: algorithm for module in (id_, fd) for algorithm in module.grid_algorithms()
+    algorithm.name: algorithm
+    for module in (id_, fd, eepose)
+    for algorithm in module.grid_algorithms()
 }
 """Our own algorithms under their standard names."""
 

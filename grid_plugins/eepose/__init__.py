@@ -1,0 +1,1 @@
+"""End-effector poses and their derivatives, frame Jacobians and placements."""
