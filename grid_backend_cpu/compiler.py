@@ -10,7 +10,7 @@ import llvmlite
 import llvmlite.binding as llvm
 from attrs import frozen
 
-from grid_backend_cpu.lower import KERNEL, lower
+from grid_backend_cpu.layout import KERNEL
 from grid_backend_cpu.vector import Lanes
 from grid_core.errors import BackendError
 
@@ -83,6 +83,8 @@ def compile_program(program: Program, lanes: Lanes, machine: Host | None = None)
     Raises:
         BackendError: LLVM refused the code, which is a fault of Grid's.
     """
+    from grid_backend_cpu.lower import lower  # noqa: PLC0415 - loading a kept build never needs it
+
     try:
         target = _target_machine(machine or host())
         module = llvm.parse_assembly(lower(program, lanes))

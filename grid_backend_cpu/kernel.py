@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import functools
 import os
 import sys
@@ -12,36 +11,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import field, frozen
 
 from grid_backend_cpu.compiler import LoadedCode
-from grid_backend_cpu.lower import SCRATCH_HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from grid_backend_cpu.layout import Layout
     from grid_backend_cpu.vector import Lanes
 
-__all__ = ["CpuKernel", "Layout"]
+__all__ = ["CpuKernel"]
 
 _MIN_WORK = 40_000.0
 """Instructions over lanes below which a chunk is not worth a thread's wake-up (some 20 µs)."""
-
-
-@frozen
-class Layout:
-    """What a caller must know of a kernel beside its code: its ports and its cost."""
-
-    inputs: tuple[str, ...] = field(converter=tuple)
-    """Names of batched inputs, in argument order."""
-    uniform: tuple[str, ...] = field(converter=tuple)
-    """Names of uniform inputs."""
-    outputs: tuple[str, ...] = field(converter=tuple)
-    """Names of outputs."""
-    scratch: int
-    """Bytes of the scratch block."""
-    work: int
-    """Instructions for one problem."""
 
 
 @functools.cache
@@ -49,7 +31,9 @@ def _math_addresses() -> tuple[int, int]:
     """Addresses of the C library's double-precision sin and cos."""
     library = ctypes.CDLL("msvcrt" if sys.platform == "win32" else None)
     if not hasattr(library, "sin"):
-        library = ctypes.CDLL(ctypes.util.find_library("m"))
+        from ctypes.util import find_library  # noqa: PLC0415 - hardly ever needed
+
+        library = ctypes.CDLL(find_library("m"))
     return tuple(  # type: ignore[return-value]
         ctypes.cast(function, ctypes.c_void_p).value for function in (library.sin, library.cos)
     )
@@ -123,7 +107,6 @@ class CpuKernel:
             start = -block.ctypes.data % 64
             aligned = block[start : start + self._layout.scratch]
             aligned[:16].view(np.uint64)[:] = _math_addresses()
-            assert self._layout.scratch >= SCRATCH_HEADER
             self._local.block = block
             address = self._local.address = int(aligned.ctypes.data)
         return address

@@ -3,10 +3,6 @@
 The function walks the batch in tiles of one problem a lane. A full tile reads and writes the
 caller's rows in place; the last, partial one goes through the scratch block, so that one body
 serves every batch size and a problem's result never depends on where in the batch it stands.
-
-    void kernel(i64 begin, i64 end, ptr scratch, ptr in..., T uniform..., ptr out...)
-
-``scratch``: addresses of the C library's sin and cos, then `scratch_scalars` scalars.
 """
 
 from __future__ import annotations
@@ -14,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grid_backend_cpu.atan2 import arctangent2
+from grid_backend_cpu.layout import KERNEL, SCRATCH_HEADER
 from grid_backend_cpu.trig import far_functions, sine_and_cosine
 from grid_backend_cpu.vector import Emitter, Lanes
 from grid_core.program.ops import Op
@@ -23,21 +20,11 @@ if TYPE_CHECKING:
 
     from grid_core.program.program import Program, ProgramPort
 
-__all__ = ["KERNEL", "SCRATCH_HEADER", "lower", "scratch_scalars"]
-
-KERNEL = "grid_kernel"
-SCRATCH_HEADER = 64
-"""Bytes before the scratch scalars."""
+__all__ = ["lower"]
 
 _INFIX = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv"}
 _CALLS = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.MIN: "minnum", Op.MAX: "maxnum"}
 _FLAGS = "contract nsz"
-
-
-def scratch_scalars(program: Program, lanes: Lanes) -> int:
-    """Scalars of scratch behind the header: one tile of every batched port."""
-    ports = [p for p in (*program.inputs, *program.outputs) if not p.uniform]
-    return lanes.width * sum(p.size for p in ports)
 
 
 def lower(program: Program, lanes: Lanes) -> str:

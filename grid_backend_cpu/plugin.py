@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from grid_core.artifact import BuildStore, operation_key
+from grid_core.artifact.identity import source_digest
 from grid_core.hookspecs import hookimpl
 from grid_core.program.trace import trace
 
@@ -38,11 +38,16 @@ class CpuBackend:
         """Compile an operation, or read its object code from the cache."""
         # LLVM is loaded with the first build, not with the plugin.
         from grid_backend_cpu.compiler import host  # noqa: PLC0415
-        from grid_backend_cpu.kernel import CpuKernel, Layout  # noqa: PLC0415
+        from grid_backend_cpu.kernel import CpuKernel  # noqa: PLC0415
+        from grid_backend_cpu.layout import Layout  # noqa: PLC0415
 
         machine = host()
         lanes = machine.lanes(operation.dtype.name)
-        target = {"backend": "cpu", **machine.identity(), **_own_source()}
+        target = {
+            "backend": "cpu",
+            **machine.identity(),
+            "lowering": source_digest("grid_backend_cpu") or "",
+        }
         key = operation_key(operation, target) if settings.cache_dir is not None else None
         if key is None or settings.cache_dir is None:
             payload = _compile(operation, lanes)
@@ -50,8 +55,7 @@ class CpuBackend:
             what = _describe(operation, target)
             store = BuildStore(settings.cache_dir)
             payload = store.fetch(key, what, lambda: _compile(operation, lanes))
-        head, _, code = payload.partition(b"\n")
-        layout = Layout(**json.loads(head))
+        layout, code = Layout.unpack(payload)
         return CpuKernel(code, lanes, layout, settings.num_threads)
 
 
@@ -68,26 +72,13 @@ def _describe(operation: Operation, target: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _own_source() -> dict[str, str]:
-    from grid_core.artifact.identity import source_digest  # noqa: PLC0415
-
-    return {"lowering": source_digest("grid_backend_cpu") or ""}
-
-
 def _compile(operation: Operation, lanes: Lanes) -> bytes:
-    """Trace and compile: the layout as a line of JSON, then the object file."""
+    """Trace and compile: what `Layout.pack` makes of it."""
     from grid_backend_cpu.compiler import compile_program  # noqa: PLC0415
-    from grid_backend_cpu.lower import SCRATCH_HEADER, scratch_scalars  # noqa: PLC0415
+    from grid_backend_cpu.layout import Layout  # noqa: PLC0415
 
     program = trace(operation)
-    layout = {
-        "inputs": [p.name for p in program.inputs if not p.uniform],
-        "uniform": [p.name for p in program.inputs if p.uniform],
-        "outputs": [p.name for p in program.outputs],
-        "scratch": SCRATCH_HEADER + scratch_scalars(program, lanes) * lanes.itemsize,
-        "work": len(program.instructions),
-    }
-    return json.dumps(layout).encode() + b"\n" + compile_program(program, lanes)
+    return Layout.of(program, lanes).pack(compile_program(program, lanes))
 
 
 @hookimpl

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,26 +19,33 @@ import attrs
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from grid_core.algorithm import Algorithm
     from grid_core.backend import Operation
 
 __all__ = ["operation_key", "source_digest"]
 
-_SHARED = ("grid_core.program", "grid_core.algorithm", "grid_core.model.types")
+_SHARED = "grid_core"
 """What every trace runs through, beside the algorithms' own packages."""
+_FAMILIES = "grid_plugins"
+"""Its packages import nothing from each other, so each stands for itself."""
+_STARTED = time.time()
 
 
 def operation_key(operation: Operation, target: Mapping[str, str]) -> str | None:
-    """Return 64 hex digits that identify a build, or None where the source cannot be read.
+    """Return 64 hex digits that identify a build, or None where something cannot be identified.
+
+    That is source that cannot be read, or that was edited after this process began: it runs what
+    it had imported, and nobody can say what that was.
 
     Args:
         operation: what is built.
-        target: everything about backend, compiler and processor that the result depends on.
+        target: everything about backend, compiler and processor that the result depends on; an
+            empty entry is one that cannot be identified.
     """
     sources = _sources(operation)
-    if sources is None:
+    if sources is None or not all(target.values()):
         return None
     digest = hashlib.sha256(b"grid.build.v1\0")
     parts: list[Any] = [
@@ -54,55 +63,79 @@ def operation_key(operation: Operation, target: Mapping[str, str]) -> str | None
 
 
 def _sources(operation: Operation) -> list[tuple[str, str]] | None:
-    """(module, digest of its source) of all that tracing may run."""
-    modules = set(_SHARED)
+    """(unit, digest of its source) of all that tracing may run."""
+    units = {_SHARED}
     pending, seen = [operation.algorithm], set()
     while pending:
         algorithm: Algorithm = pending.pop()
         if algorithm.name in seen:
             continue
         seen.add(algorithm.name)
-        modules.add(getattr(algorithm.program, "__module__", None) or "__main__")
+        # The reference tells the plugin's package where its program is another's, partly applied.
+        units |= {_unit(_module(f)) for f in (algorithm.program, algorithm.reference)}
         pending += [operation.available[name] for name in algorithm.needs]
     result = []
-    for module in sorted(modules):
-        digest = source_digest(_unit(module))
+    for unit in sorted(units):
+        digest = source_digest(unit)
         if digest is None:
             return None
-        result.append((module, digest))
+        result.append((unit, digest))
     return result
 
 
+def _module(function: Callable[..., Any]) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__module__", None) or "__main__"
+
+
 def _unit(module: str) -> str:
-    """The package to digest for a module: its own folder, or itself where it stands alone."""
-    loaded = sys.modules.get(module)
-    if loaded is None or hasattr(loaded, "__path__"):
-        return module
-    return getattr(loaded, "__package__", None) or module
+    """What to digest for a module: all of its distribution's package, for it may use all of it."""
+    first, *rest = module.split(".")
+    package = sys.modules.get(first)
+    shared = package is not None and getattr(package, "__file__", None) is None
+    return ".".join([first, *rest[:1]]) if first == _FAMILIES or shared else first
 
 
 @functools.cache
 def source_digest(unit: str) -> str | None:
-    """SHA-256 over a loaded package's or module's Python files; None where there are none."""
+    """SHA-256 over a loaded package's or module's Python files.
+
+    None where there are none, or where one was edited after this process began.
+    """
     loaded = sys.modules.get(unit)
     if loaded is None or unit == "__main__":
         return None
-    folders = [Path(p) for p in getattr(loaded, "__path__", [])]
-    if folders:
-        files: Iterable[Path] = sorted(f for d in folders for f in d.rglob("*.py"))
-    elif getattr(loaded, "__file__", None):
-        files = [Path(str(loaded.__file__))]
-    else:
-        return None
     digest = hashlib.sha256()
+    count = 0
     try:
-        for file in files:
-            data = file.read_bytes()
-            digest.update(f"{file.name}\0{len(data)}\0".encode())
+        for name, path in _files(loaded):
+            if _STARTED < path.stat().st_mtime <= time.time():
+                return None
+            data = path.read_bytes()
+            digest.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogatepass"))
             digest.update(data)
+            count += 1
     except OSError:
         return None
-    return digest.hexdigest()
+    return digest.hexdigest() if count else None
+
+
+def _files(loaded: Any) -> Iterator[tuple[str, Path]]:
+    """(name inside the unit, path) of each Python file, in an order that is always the same."""
+    folders = list(getattr(loaded, "__path__", []))
+    if not folders and getattr(loaded, "__file__", None):
+        path = Path(str(loaded.__file__))
+        yield path.name, path
+    for folder in folders:
+        found = [
+            os.path.join(where, name)  # noqa: PTH118 - a load waits for this
+            for where, _, names in os.walk(folder)
+            for name in names
+            if name.endswith(".py")
+        ]
+        for path_name in sorted(found):
+            yield os.path.relpath(path_name, folder).replace(os.sep, "/"), Path(path_name)
 
 
 def _feed(digest: Any, value: Any) -> None:

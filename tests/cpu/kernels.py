@@ -8,8 +8,8 @@ import numpy as np
 from attrs import evolve
 
 from grid_backend_cpu.compiler import compile_program, host
-from grid_backend_cpu.kernel import CpuKernel, Layout
-from grid_backend_cpu.lower import SCRATCH_HEADER, scratch_scalars
+from grid_backend_cpu.kernel import CpuKernel
+from grid_backend_cpu.layout import Layout
 from grid_backend_cpu.vector import Lanes
 
 if TYPE_CHECKING:
@@ -53,15 +53,8 @@ class Compiled:
         self.program = program
         self.lanes = lanes
         self.dtype = np.dtype(lanes.dtype)
-        layout = Layout(
-            inputs=[p.name for p in program.inputs if not p.uniform],
-            uniform=[p.name for p in program.inputs if p.uniform],
-            outputs=[p.name for p in program.outputs],
-            scratch=SCRATCH_HEADER + scratch_scalars(program, lanes) * lanes.itemsize,
-            work=len(program.instructions),
-        )
         code = compile_program(program, lanes, machine)
-        self.kernel = CpuKernel(code, lanes, layout, num_threads)
+        self.kernel = CpuKernel(code, lanes, Layout.of(program, lanes), num_threads)
 
     def __call__(self, batch: int, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Evaluate on inputs of any dtype; outputs start out as NaN."""

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from grid_core.program.scalar import atan2
-from tests.cpu.kernels import LANES, compiled, program_of, run
+from tests.cpu.kernels import LANES, Compiled
+from tests.program.expressions import program_of
+
+if TYPE_CHECKING:
+    from grid_backend_cpu.vector import Lanes
 
 PROGRAM = program_of(lambda y, x: {"angle": [atan2(y[0], x[0])]}, y=(1,), x=(1,))
-lanes_param = pytest.mark.parametrize("lanes", LANES, ids=lambda t: f"{t.dtype}x{t.width}")
 
 
-def evaluate(lanes, y, x):
-    kernel = compiled(PROGRAM, lanes)
+def evaluate(lanes: Lanes, y: Any, x: Any) -> Any:
     inputs = {"y": np.reshape(y, (-1, 1)), "x": np.reshape(x, (-1, 1))}
-    return run(PROGRAM, kernel, lanes.dtype, len(inputs["y"]), inputs)["angle"][:, 0]
+    return Compiled(PROGRAM, lanes)(len(inputs["y"]), inputs)["angle"][:, 0]
 
 
-def ulps(actual, exact, dtype):
+def ulps(actual: Any, exact: Any, dtype: str) -> Any:
     """Distance from an exact value of greater precision, in units in the last place."""
     spacing = np.spacing(np.abs(exact).astype(dtype)).astype(np.longdouble)
     return np.max(np.abs(actual.astype(np.longdouble) - exact) / spacing)
 
 
-@lanes_param
-def test_error_is_below_two_units_in_the_last_place(lanes) -> None:
+@pytest.mark.parametrize("lanes", LANES, ids=str)
+def test_error_is_below_two_units_in_the_last_place(lanes: Lanes) -> None:
     rng = np.random.default_rng(0)
     size = 200_000
     y, x = rng.standard_normal((2, size)) * 10.0 ** rng.uniform(-8, 8, (2, size))
@@ -39,8 +42,8 @@ def test_error_is_below_two_units_in_the_last_place(lanes) -> None:
     assert ulps(evaluate(lanes, y, x), exact, lanes.dtype) <= 2.0
 
 
-@lanes_param
-def test_zeros_infinities_and_nans_are_the_librarys(lanes) -> None:
+@pytest.mark.parametrize("lanes", LANES, ids=str)
+def test_zeros_infinities_and_nans_are_the_librarys(lanes: Lanes) -> None:
     large, tiny = np.finfo(lanes.dtype).max, np.finfo(lanes.dtype).tiny
     edges = [0.0, tiny, tiny / 4, 1.0, large / 2, large, np.inf]
     edges = [*edges, *(-v for v in edges), np.nan]
