@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grid_core.descriptor.canonical import canonical_bytes
-from grid_core.descriptor.joint_differences import joint_differences, turned_and_moved
+from grid_core.descriptor.joint_differences import (
+    Sides,
+    joint_differences,
+    place_differences,
+)
 from grid_core.descriptor.matching import Match, Row, match_frames, match_joints
 
 if TYPE_CHECKING:
@@ -23,13 +27,14 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
     if first["descriptor_id"] == second["descriptor_id"]:
         return []
     joints, frames = match_joints(first, second), match_frames(first, second)
+    sides = Sides.of(first, second, joints)
     found = [
         *_base(first, second),
         *_counts(first, second),
         *_came_and_went(joints, "joint"),
-        *(line for pair in joints.pairs for line in joint_differences(*pair, first, second)),
+        *(line for pair in joints.pairs for line in joint_differences(*pair, sides)),
         *_came_and_went(frames, "fixed frame"),
-        *(line for pair in frames.pairs for line in _frame(*pair, first, second)),
+        *(line for pair in frames.pairs for line in _frame(*pair, sides)),
     ]
     return found or _order(frames)
 
@@ -57,20 +62,12 @@ def _came_and_went(match: Match, noun: str) -> Iterator[str]:
         yield f"{noun} {row['name']!r} is new{kind}"
 
 
-def _frame(x: Row, y: Row, a: Row, b: Row) -> Iterator[str]:
+def _frame(x: Row, y: Row, sides: Sides) -> Iterator[str]:
     name = f"fixed frame {x['name']!r}"
     if x["name"] != y["name"]:
         yield f"{name} is called {y['name']!r}"
-    if _carrier(x, a) != _carrier(y, b):
-        yield f"{name} sits on {_carrier(y, b)}, was on {_carrier(x, a)}"
-    how = turned_and_moved(x["T_body_frame"], y["T_body_frame"])
-    if how:
-        yield f"{name} {how}"
-
-
-def _carrier(frame: Row, descriptor: Row) -> str:
-    body = frame["body"]
-    return "the root" if body < 0 else f"body {descriptor['bodies'][body]['name']!r}"
+    carriers, placements = (x["body"], y["body"]), (x["T_body_frame"], y["T_body_frame"])
+    yield from place_differences(f"{name} sits on", name, carriers, placements, sides)
 
 
 def _order(frames: Match) -> list[str]:

@@ -5,54 +5,77 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from grid_core.descriptor.transforms import Rows, rotation_angle
+from attrs import frozen
+
+from grid_core.descriptor.transforms import rotation_angle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grid_core.descriptor.matching import Row
+    from grid_core.descriptor.matching import Match, Row
+    from grid_core.descriptor.transforms import Rows
 
-__all__ = ["joint_differences", "turned_and_moved"]
+__all__ = ["Sides", "joint_differences", "place_differences"]
 
 
-def joint_differences(x: Row, y: Row, a: Row, b: Row) -> Iterator[str]:
-    """Yield what differs from joint x of descriptor a to joint y of descriptor b."""
+@frozen
+class Sides:
+    """Two descriptors, and which body of one is which of the other."""
+
+    a: Row
+    b: Row
+    twins: dict[int, int]
+    """Body of `b` by body of `a`, the root's included; bodies without a twin are absent."""
+
+    @classmethod
+    def of(cls, a: Row, b: Row, joints: Match) -> Sides:
+        """Pair the bodies whose joints are a pair."""
+        twins = {x["child_body"]: y["child_body"] for x, y in joints.pairs}
+        return cls(a, b, {-1: -1, **twins})
+
+
+def joint_differences(x: Row, y: Row, sides: Sides) -> Iterator[str]:
+    """Yield what differs from joint x of the first descriptor to joint y of the second."""
     name = f"joint {x['name']!r}"
     if x["name"] != y["name"]:
         yield f"{name} is called {y['name']!r}"
     if x["kind"] != y["kind"]:
         yield f"{name} is {y['kind']}, was {x['kind']}"
-    bodies = [d["bodies"][row["child_body"]]["name"] for row, d in ((x, a), (y, b))]
+    bodies = [_body(x["child_body"], sides.a), _body(y["child_body"], sides.b)]
     if bodies[0] != bodies[1]:
-        yield f"{name} moves body {bodies[1]!r}, was {bodies[0]!r}"
-    parents = [_parent(row, d) for row, d in ((x, a), (y, b))]
-    if parents[0] != parents[1]:
-        yield f"{name} hangs from {parents[1]}, was {parents[0]}"
-    how = turned_and_moved(x["T_parent_joint_zero"], y["T_parent_joint_zero"])
-    if how:
-        yield f"{name} {how}"
+        yield f"{name} moves {bodies[1]}, was {bodies[0]}"
+    carriers = (x["parent_body"], y["parent_body"])
+    placements = (x["T_parent_joint_zero"], y["T_parent_joint_zero"])
+    yield from place_differences(f"{name} hangs from", name, carriers, placements, sides)
     yield from _axis(name, x, y)
     yield from _limits(name, x, y)
-    yield from _mimic(name, x, y, a, b)
+    yield from _mimic(name, x, y, sides)
     yield from _numbers(name, x, y)
 
 
-def turned_and_moved(A: Rows, B: Rows) -> str:
-    """Return how a placement differs, or nothing: ``moved by 0.01 m (...) and turned by ...``."""
+def place_differences(
+    hangs: str, name: str, carriers: tuple[int, int], placements: tuple[Rows, Rows], sides: Sides
+) -> Iterator[str]:
+    """Yield how a placement differs; on another body, both are told and not compared."""
+    A, B = placements
+    p, r = ([row[3] for row in T[:3]] for T in placements)
+    if sides.twins.get(carriers[0]) != carriers[1]:
+        before, after = _body(carriers[0], sides.a), _body(carriers[1], sides.b)
+        yield f"{hangs} {after} at {_vector(r)} m, was {before} at {_vector(p)} m"
+        return
     parts = []
-    p, r = [row[3] for row in A], [row[3] for row in B]
     if p != r:
         by = math.dist(p, r)
-        parts.append(f"moved by {by:.6g} m, from {_vector(p[:3])} to {_vector(r[:3])}")
+        parts.append(f"moved by {by:.6g} m, from {_vector(p)} to {_vector(r)}")
     if [row[:3] for row in A] != [row[:3] for row in B]:
         angle = rotation_angle(A, B)
         parts.append(f"turned by {angle:.6g} rad ({math.degrees(angle):.6g}°)")
-    return " and ".join(parts)
+    if parts:
+        yield f"{name} {' and '.join(parts)}"
 
 
-def _parent(joint: Row, descriptor: Row) -> str:
-    body = joint["parent_body"]
-    return "the root" if body < 0 else f"body {descriptor['bodies'][body]['name']!r}"
+def _body(number: int, descriptor: Row) -> str:
+    return "the root" if number < 0 else f"body {descriptor['bodies'][number]['name']!r}"
 
 
 def _axis(name: str, x: Row, y: Row) -> Iterator[str]:
@@ -87,8 +110,8 @@ def _limits(name: str, x: Row, y: Row) -> Iterator[str]:
         )
 
 
-def _mimic(name: str, x: Row, y: Row, a: Row, b: Row) -> Iterator[str]:
-    laws = [_law(row["mimic"], d) for row, d in ((x, a), (y, b))]
+def _mimic(name: str, x: Row, y: Row, sides: Sides) -> Iterator[str]:
+    laws = [_law(x["mimic"], sides.a), _law(y["mimic"], sides.b)]
     if laws[0] != laws[1]:
         yield f"{name} {laws[1]}; before, it {laws[0]}"
 
