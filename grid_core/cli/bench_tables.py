@@ -20,20 +20,39 @@ if TYPE_CHECKING:
 __all__ = ["print_loads", "print_trials"]
 
 
+SHARED = ("threads", "backend")
+"""Columns that become a line above the table when all rows have the same there."""
+
+
 def print_trials(trials: Sequence[Trial]) -> None:
     """Print a row for each of Grid's measurements, with the peers' beside it."""
     peers = sorted({peer.contender for trial in trials for peer in trial.peers})
-    own = ("ns", "M/s")
-    theirs = tuple(h for peer in peers for h in (f"{peer} ns", "by", f"vs {peer}"))
-    numbers = {*own, "batch", "threads", *(h for h in theirs if h != "by")}
-    headers = ("robot", "operation", "batch", "threads", "backend", "dtype", *own, *theirs, "note")
     rows = [row for trial in trials for row in _rows(trial, peers)]
-    if not any(row[-1] for row in rows):
-        headers, rows = headers[:-1], [row[:-1] for row in rows]
-    print_table(headers, rows, right=numbers)
-    click.echo()
+    headers = list(dict.fromkeys(header for row in rows for header in row))
+    headers.sort(key="note".__eq__)
+    captions = [(header, {row[header] for row in rows}) for header in SHARED]
+    for header, values in captions:
+        if len(values) == 1:
+            headers.remove(header)
+            click.echo(f"{header}: {values.pop()}")
+    floating = sorted({trial.robot for trial in trials if trial.floating})
+    click.echo(f"floating base: {', '.join(floating) or 'none'}\n")
+    if rows:
+        texts = {"robot", "operation", "backend", "dtype", "by", "note"}
+        cells = [[row.get(header) for header in headers] for row in rows]
+        print_table(headers, cells, right=[header for header in headers if header not in texts])
+        click.echo()
+    for note in dict.fromkeys(f"{trial.robot}: {trial.note}" for trial in trials if trial.note):
+        click.echo(f"note: {note}")
+    _explain(trials)
+
+
+def _explain(trials: Sequence[Trial]) -> None:
+    click.echo("ns: median of one evaluation; M/s: million evaluations a second")
+    peers = sorted({peer.contender for trial in trials for peer in trial.peers})
+    if peers:
+        click.echo(f"{', '.join(peers)}: the same, in ns; ratio: how many times as fast Grid is")
     used = {m.boundary for trial in trials for m in trial.measurements}
-    click.echo("medians of one evaluation in ns, and million evaluations a second")
     for name, meaning in BOUNDARIES.items():
         if name in used:
             click.echo(f"{name}: {meaning}")
@@ -64,31 +83,38 @@ def print_loads(times: Sequence[LoadTimes]) -> None:
     _print_machine()
 
 
-def _rows(trial: Trial, peers: Sequence[str]) -> Iterator[tuple[object, ...]]:
-    base = f"{trial.robot}{' (floating)' if trial.floating else ''}"
-    start = (base, trial.label, trial.batch, trial.threads)
-    if not trial.ours:
-        blank = [None] * (4 + 3 * len(peers))
-        yield (*start, *blank, trial.note)
-        return
+def _rows(trial: Trial, peers: Sequence[str]) -> Iterator[dict[str, object]]:
+    """Yield a row for each of Grid's measurements, cells by header."""
+    start = {
+        "robot": trial.robot,
+        "operation": trial.label,
+        "batch": trial.batch,
+        "threads": trial.threads,
+    }
     by_name = {peer.contender: peer for peer in trial.peers}
     for ours in trial.ours:
-        cells = [cell for name in peers for cell in _peer(trial, ours, by_name.get(name))]
-        note = "; ".join(text for text in (ours.note, trial.note) if text)
-        yield (*start, ours.contender, ours.dtype, *_own(ours), *cells, note)
+        row: dict[str, object] = {**start, "backend": ours.contender, "dtype": ours.dtype}
+        median = ours.median
+        row["ns"] = "-" if median is None else f"{median:.1f}"
+        row["M/s"] = "-" if median is None else f"{1e3 / median:.3f}"
+        for name in peers:
+            row |= _peer(trial, ours, by_name.get(name), name, alone=len(peers) == 1)
+        yield {**row, "note": ours.note} if ours.note else row
 
 
-def _own(measurement: Measurement) -> tuple[str, str]:
-    if measurement.median is None:
-        return "-", "-"
-    return f"{measurement.median:.1f}", f"{1e3 / measurement.median:.3f}"
-
-
-def _peer(trial: Trial, ours: Measurement, peer: Measurement | None) -> tuple[str, str, str]:
+def _peer(
+    trial: Trial, ours: Measurement, peer: Measurement | None, name: str, *, alone: bool
+) -> dict[str, object]:
+    """Return a peer's cells; with several peers each says whose ratio it is."""
+    by, ratio = ("by", "ratio") if alone else (f"{name} by", f"{name} ratio")
     if peer is None or peer.median is None:
-        return "-", "-", "-"
-    ratio = trial.ratio(ours, peer)
-    return f"{peer.median:.1f}", peer.boundary, "-" if ratio is None else f"{ratio:.2f}x"
+        return {name: "-", by: "-", ratio: "-"}
+    times = trial.ratio(ours, peer)
+    return {
+        name: f"{peer.median:.1f}",
+        by: peer.boundary,
+        ratio: "-" if times is None else f"{times:.2f}x",
+    }
 
 
 def _print_machine() -> None:

@@ -101,24 +101,24 @@ def _print_tree(model: RobotModel) -> None:
 
 
 def _print_limits(model: RobotModel) -> None:
-    numbers = ("lower", "upper", "velocity", "effort", "damping", "friction", "mass [kg]")
+    bounds = ("lower", "upper", "velocity", "effort")
+    # Few robots have these, and a terminal is only so wide.
+    losses = [
+        name for name in ("damping", "friction") if any(getattr(j, name) for j in model.joints)
+    ]
     print_table(
-        ("id", "joint", *numbers),
+        ("id", "joint", *bounds, *losses, "mass [kg]"),
         [
             (
                 joint.id,
                 joint.name,
-                _number(joint.limits.lower),
-                _number(joint.limits.upper),
-                _number(joint.limits.velocity),
-                _number(joint.limits.effort),
-                _number(joint.damping or None),
-                _number(joint.friction or None),
+                *(_number(getattr(joint.limits, name)) for name in bounds),
+                *(_number(getattr(joint, name) or None) for name in losses),
                 f"{model.bodies[joint.id].inertia.mass:.6g}",
             )
             for joint in model.joints
         ],
-        right=("id", *numbers),
+        right=("id", *bounds, *losses, "mass [kg]"),
     )
 
 

@@ -29,8 +29,8 @@ def print_table(
 ) -> None:
     """Print rows below their headers.
 
-    A terminal that is too narrow gets folded cells; a file or a pipe gets every row on one line,
-    without colours and frames.
+    A terminal that is too narrow gets folded text, never a folded number; a file or a pipe gets
+    every row on one line, without colours and frames.
 
     Args:
         headers: one for each column.
@@ -42,8 +42,10 @@ def print_table(
     numeric = set(right)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for header in headers:
-        justify = "right" if header in numeric else "left"
-        table.add_column(header, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        if header in numeric:
+            table.add_column(header, justify="right", no_wrap=True)
+        else:
+            table.add_column(header, overflow="fold")
     for row in rows:
         table.add_row(*("" if cell is None else _plain(cell) for cell in row))
     console = _console()

@@ -21,19 +21,11 @@ def test_table_json_and_plot(grid: Grid, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     files = ("--json", tmp_path / "b.json", "--plot", tmp_path / "b.svg")
     result = grid("bench", *QUICK, "--operation", "crba", *files, "--backend", "cpu")
-    rows = [x.split() for x in result.stdout.splitlines()]
-    assert rows[0][:8] == [
-        "robot",
-        "operation",
-        "batch",
-        "threads",
-        "backend",
-        "dtype",
-        "ns",
-        "M/s",
-    ]
-    assert rows[1][:6] == ["iiwa14", "crba", "2", "1", "cpu", "float32"]
-    assert rows[3][:3] == ["go2", "(floating)", "crba"]
+    text, rows = result.stdout, [x.split() for x in result.stdout.splitlines()]
+    assert text.startswith("threads: 1\nbackend: cpu\nfloating base: go2\n\n")
+    assert rows[4][:6] == ["robot", "operation", "batch", "dtype", "ns", "M/s"]
+    assert rows[5][:4] == ["iiwa14", "crba", "2", "float32"]
+    assert rows[7][:4] == ["go2", "crba", "2", "float32"]
     assert "physical cores" in result.stdout
     document = json.loads((tmp_path / "b.json").read_text())
     assert document["format"] == "grid.bench.v1"
