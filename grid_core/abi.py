@@ -113,6 +113,18 @@ class InputBlock:
             *(Constant(slot.constant, slot.offset, _slot_doc(slot)) for slot in self.slots),
         )
 
+    @property
+    def contract(self) -> tuple[str, ...]:
+        """What who fills a block must know, line by line, to stand beside the constants."""
+        return (
+            "One block a problem, of three slots that are each NUM_POS entries wide.",
+            "Problem k occupies [k * Q_QD_U_STRIDE, (k + 1) * Q_QD_U_STRIDE).",
+            *(f"    block + {slot.constant:<16} {_slot_doc(slot)}" for slot in self.slots),
+            "Do not pack q, qd and u tightly: with a floating base or a spherical joint,",
+            "NUM_VEL < NUM_POS, and the kernels then read plausible wrong numbers in bounds.",
+            "Take offsets from these constants; a change of them is announced.",
+        )
+
     def size(self, timesteps: int) -> int:
         """Return the entries of a buffer for so many problems."""
         if timesteps < 0:

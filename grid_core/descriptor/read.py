@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import os
@@ -48,8 +49,8 @@ def load_descriptor(path_or_text: str | bytes | os.PathLike[str]) -> dict[str, A
 def is_descriptor_text(source: object) -> bool:
     """Whether the source is a JSON map rather than a path."""
     if isinstance(source, bytes):
-        return source[:4096].lstrip().startswith(b"{")
-    return isinstance(source, str) and source[:4096].lstrip().startswith("{")
+        return source[:4096].removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+    return isinstance(source, str) and source[:4096].lstrip("\ufeff \t\r\n").startswith("{")
 
 
 def _read(file: str) -> bytes:

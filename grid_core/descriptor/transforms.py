@@ -23,8 +23,8 @@ def check_transform(T: Rows, where: str) -> None:
     columns = [[T[i][j] for i in range(3)] for j in range(3)]
     if T[3] != IDENTITY[3]:
         problem = f"its last row is [0, 0, 0, 1]; got {T[3]}"
-    elif any(
-        abs(_dot(columns[i], columns[j]) - IDENTITY[i][j]) > TOLERANCE
+    elif not all(
+        abs(_dot(columns[i], columns[j]) - IDENTITY[i][j]) <= TOLERANCE  # False of NaN as well
         for i in range(3)
         for j in range(3)
     ):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from grid_core import load_robot
 from grid_core.abi import input_block
 from grid_core.assets import asset_path
 from grid_core.errors import OptionError
 from grid_core.model import load_urdf
-from tests.descriptor.robots import FIXTURES, model
+from tests.descriptor.robots import FIXTURES, model, path
 
 IIWA = {
     "NUM_POS": 7,
@@ -133,3 +134,23 @@ def test_every_constant_says_what_it_is() -> None:
     assert docs["GRID_QD_OFFSET"] == "qd: NUM_VEL entries, then 1 of zero"
     assert docs["GRID_QDD_OFFSET"].endswith("shares the slot of u")
     assert all(docs.values())
+
+
+def test_the_contract_names_every_offset() -> None:
+    """A5: the comment block of the header, from the same table."""
+    block = input_block(model("floating"))
+    text = "\n".join(block.contract)
+    assert "block + GRID_U_OFFSET    u: NUM_VEL entries, then 1 of zero" in text
+    assert all(slot.constant in text for slot in block.slots)
+    assert all(len(line) <= 90 for line in block.contract)
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_the_handle_says_the_same(name: str) -> None:
+    """A3: `num_joints` of a handle is NUM_JOINTS, and so on."""
+    handle = load_robot(path(name), floating_base=FIXTURES[name], backend="reference")
+    found = constants(handle.model)
+    assert handle.num_joints == found["NUM_JOINTS"]
+    assert handle.num_vel == found["NUM_VEL"]
+    assert handle.num_bodies == found["NUM_BODIES"]
+    assert handle.num_ees == found["NUM_EES"]

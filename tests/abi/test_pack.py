@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grid_core
@@ -182,6 +182,7 @@ def test_ragged_rows_are_refused() -> None:
         pack_q_qd_u([[1.0], [1.0, 2.0]], [1.0], [1.0])
 
 
+@settings(deadline=None)
 @given(st.integers(0, 6), st.integers(0, 3), st.integers(0, 4))
 def test_any_widths(nv: int, quaternions: int, batch: int) -> None:
     """A2, A10: the block is q, then velocities with their zeros, whatever the widths are."""

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grid_core.descriptor import canonical_bytes, compute_descriptor_id
@@ -89,12 +89,14 @@ def test_other_types_are_refused(value: Any) -> None:
         canonical_bytes(value)
 
 
+@settings(deadline=None)
 @given(PLAIN)
 def test_agrees_with_the_second_implementation(value: Any) -> None:
     """D33: two implementations, one encoding, on anything that JSON can hold."""
     assert canonical_bytes(value).decode() == encode(value)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(TEXT, PLAIN))
 def test_pretty_printing_and_key_order_do_not_count(fields: dict[str, Any]) -> None:
     """D34: what is printed and read again keeps its identity, however it is printed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grid_core
+from grid_core.descriptor import differences
 from tests.descriptor.encoding import identity
 from tests.descriptor.robots import describe_text, descriptor, path, text
 from tests.descriptor.xml_edits import change_inertias, permute, reformat, rewrite
@@ -58,6 +60,45 @@ def _set(where: str, key: str, value: str) -> Any:
         element.set(key, value)
 
     return change
+
+
+def _edit(joint: etree._Element, what: str) -> None:
+    """Change one thing that the coordinates depend on."""
+    match what:
+        case "name":
+            before, after = joint.get("name"), f"{joint.get('name')}_"
+            joint.set("name", after)
+            for mimic in joint.getparent().iter("mimic"):
+                if mimic.get("joint") == before:
+                    mimic.set("joint", after)
+        case "origin":
+            origin = joint.find("origin")
+            x, y, z = map(float, origin.get("xyz").split())
+            origin.set("xyz", f"{math.nextafter(x, math.inf)!r} {y!r} {z!r}")
+        case "axis":
+            axis = joint.find("axis")
+            axis.set("xyz", " ".join(repr(-float(n)) for n in axis.get("xyz").split()))
+        case "limit":
+            joint.find("limit").set("velocity", "4.999")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 8),
+    st.data(),
+    st.sampled_from(["name", "origin", "axis", "limit"]),
+)
+def test_one_edit_of_a_random_robot_changes_it(
+    seed: int, joints: int, data: st.DataObject, what: str
+) -> None:
+    """D32: a joint's name, the last bit of its origin, its axis' sign or a limit."""
+    urdf = random_urdf(seed, joints, kinds=("revolute", "prismatic", "helical"), mimic=0.3)
+    number = data.draw(st.integers(0, joints - 1))
+    edited = rewrite(urdf, lambda root: _edit(root.findall("joint")[number], what))
+    before, after = describe_text(urdf), describe_text(edited)
+    assert before["descriptor_id"] != after["descriptor_id"]
+    assert differences(before, after)
 
 
 CHANGES = {

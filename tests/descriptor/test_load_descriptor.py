@@ -67,6 +67,7 @@ def replaced(before: str, after: str) -> str:
         (replaced('"nv": 3', '"nv": 3, "nu": 3'), "unknown key 'nu'"),
         (replaced('"descriptor_id": "eaef', '"descriptor_id": "faef'), "was edited"),
         ("{", "not JSON"),
+        ("\ufeff{}", "not JSON: .*BOM"),
         ('{"a": 1} x', "not JSON"),
         ('{"a":' * 100_000, "nested too deeply"),
         ("{}", "lacks"),
