@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import click
 from attrs import define, field
 
-from grid_core.errors import GridError, ModelWarning, PluginWarning
+from grid_core import errors
+from grid_core.errors import GridError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +27,9 @@ EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
 """Ctrl-C, as shells count it."""
 
+_OWN_WARNINGS = tuple(
+    kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Warning)
+)
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """Click's answer to a group without a command; older ones print the help themselves."""
 
@@ -114,12 +118,12 @@ def _warnings_as_lines(session: Session) -> Iterator[None]:
     """Show what Grid warns about as lines of text, never as lines of source code."""
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-        own = issubclass(category, ModelWarning | PluginWarning)
+        own = issubclass(category, _OWN_WARNINGS)
         session.warn(str(message) if own else f"{category.__name__}: {message}")
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", ModelWarning)
-        warnings.simplefilter("always", PluginWarning)
+        for category in _OWN_WARNINGS:
+            warnings.simplefilter("always", category)
         warnings.showwarning = show
         yield
 

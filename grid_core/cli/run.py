@@ -29,7 +29,7 @@ __all__ = ["command"]
 BATCH = 4096
 REPEATS = 7
 ROWS = 3
-"""Problems whose results are shown."""
+"""Problems whose results are shown, if those are vectors."""
 
 
 @grid_command(
@@ -165,6 +165,8 @@ def _print_time(result: _Result) -> None:
 
 def _print_rows(result: _Result) -> None:
     for name, array in result.outputs.items():
-        rows = array[:ROWS] if result.batched else array
+        # Of vectors a few problems, of matrices one; a large one with its middle left out.
+        count = ROWS if array.ndim == 2 else 1
+        rows = array[:count] if result.batched else array
         click.echo(f"{name}{f'[:{len(rows)}]' if result.batched else ''} =")
-        click.echo(np.array2string(rows, precision=6, suppress_small=False, max_line_width=100))
+        click.echo(np.array2string(rows, precision=6, max_line_width=100, threshold=150))

@@ -103,6 +103,21 @@ def test_a_warning_about_the_robot_is_one_line(grid: Grid) -> None:
     assert line.startswith("warning: ")
 
 
+def test_a_cache_that_cannot_be_used_is_a_warning(
+    grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRID_CACHE_DIR", "/dev/null/cache")
+    result = grid("run", "crba", "iiwa14", "--batch", 1, "--backend", "cpu")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("warning: builds are not kept")
+
+
+def test_a_large_matrix_is_abridged(grid: Grid) -> None:
+    text = grid("run", "crba", "go2", *QUICK).stdout
+    assert "M[:1] =" in text
+    assert len(text.splitlines()) < 20
+
+
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
