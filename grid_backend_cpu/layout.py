@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from attrs import asdict, field, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grid_backend_cpu.vector import Lanes
     from grid_core.program.program import Program
 
@@ -23,15 +25,19 @@ SCRATCH_HEADER = 64
 """Bytes before the scratch scalars."""
 
 
+def _names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(names)
+
+
 @frozen
 class Layout:
     """What a caller must know of a kernel beside its code: its ports and its cost."""
 
-    inputs: tuple[str, ...] = field(converter=tuple)
+    inputs: tuple[str, ...] = field(converter=_names)
     """Names of batched inputs, in argument order."""
-    uniform: tuple[str, ...] = field(converter=tuple)
+    uniform: tuple[str, ...] = field(converter=_names)
     """Names of uniform inputs."""
-    outputs: tuple[str, ...] = field(converter=tuple)
+    outputs: tuple[str, ...] = field(converter=_names)
     """Names of outputs."""
     scratch: int
     """Bytes of the scratch block."""

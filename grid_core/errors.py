@@ -12,6 +12,7 @@ __all__ = [
     "BackendError",
     "BackendUnavailable",
     "CacheError",
+    "CacheWarning",
     "ContractError",
     "DescriptorError",
     "GridError",
@@ -180,6 +181,10 @@ class BackendError(GridError, RuntimeError):
 
 class BackendUnavailable(BackendError):
     """A backend that this machine cannot run; the message says what is missing."""
+
+
+class CacheWarning(UserWarning):
+    """A build cache that cannot be used: operations are compiled anew in every process."""
 
 
 class CacheError(GridError, OSError):

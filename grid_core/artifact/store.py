@@ -3,7 +3,8 @@
 A file is a line of JSON (format, key, what it is, length and SHA-256 of the payload), then the
 payload. It is written beside its place and renamed, so a reader sees all of it or nothing;
 whoever builds holds the key's lock, so that two processes build once. A file that is damaged,
-or was written for something else, is rebuilt, never loaded.
+or was written for something else, is rebuilt, never loaded. A folder that cannot be used is no
+reason to fail: what is built is returned all the same, with one warning.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import hashlib
 import json
 import os
 import tempfile
+import warnings
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from grid_core.errors import CacheError
+from grid_core.errors import CacheWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +29,9 @@ __all__ = ["BuildStore", "StoreEntry"]
 
 _FORMAT = "grid.build.v1"
 _SUFFIX = ".build"
-_LOCK_SECONDS = 600.0
+_LOCK_SECONDS = 120.0
+"""How long to wait for another process's build before building oneself."""
+_WARNED: set[Path] = set()
 
 
 @frozen
@@ -60,18 +64,23 @@ class BuildStore:
             what: description for people, kept with it.
             build: makes the payload; called at most once, under the key's lock.
 
-        Raises:
-            CacheError: the folder cannot be written, or another process holds the lock too long.
+        Warns:
+            CacheWarning: the folder cannot be used, or another process holds the lock too long;
+                the payload is then built and not kept. Once a process for a folder.
         """
         path = self.root / f"{key}{_SUFFIX}"
         payload = _read(path, key)
         if payload is not None:
             return payload
-        with self._locked(key):
-            payload = _read(path, key)
-            if payload is None:
-                payload = build()
-                self._write(path, key, what, payload)
+        with contextlib.ExitStack() as held:
+            trouble = self._lock(key, held)
+            payload = None if trouble else _read(path, key)
+            if payload is not None:
+                return payload
+            payload = build()
+            trouble = trouble or self._write(path, key, what, payload)
+        if trouble:
+            self._warn(trouble)
         return payload
 
     def entries(self) -> Iterator[StoreEntry]:
@@ -97,28 +106,24 @@ class BuildStore:
                     path.unlink(missing_ok=True)
         return count
 
-    @contextlib.contextmanager
-    def _locked(self, key: str) -> Iterator[None]:
+    def _lock(self, key: str, held: contextlib.ExitStack) -> str | None:
+        """Take the key's lock until `held` is left, or say why that cannot be."""
         import filelock  # noqa: PLC0415 - a warm load never needs it
 
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            with filelock.FileLock(self.root / f"{key}.lock", timeout=_LOCK_SECONDS):
-                yield
-        except filelock.Timeout as error:
-            raise CacheError(
-                f"build cache {self.root}: another process has held the lock of {key[:12]}… for "
-                f"{_LOCK_SECONDS:.0f} s; if none is building, delete {key}.lock there"
-            ) from error
-        except OSError as error:
-            if isinstance(error, CacheError):
-                raise
-            raise CacheError(
-                f"build cache {self.root} cannot be used: {error}; choose another with "
-                "cache_dir= or the environment variable GRID_CACHE_DIR"
-            ) from error
+            held.enter_context(filelock.FileLock(self.root / f"{key}.lock", timeout=_LOCK_SECONDS))
+        except filelock.Timeout:
+            return (
+                f"another process has held the lock {key[:12]}… for {_LOCK_SECONDS:.0f} s; if none "
+                "is building, delete the .lock files there"
+            )
+        except (OSError, NotImplementedError) as error:  # the latter: no locks on that file system
+            return str(error) or type(error).__name__
+        return None
 
-    def _write(self, path: Path, key: str, what: Mapping[str, str], payload: bytes) -> None:
+    def _write(self, path: Path, key: str, what: Mapping[str, str], payload: bytes) -> str | None:
+        """Keep a payload, or say why that cannot be."""
         header = {
             "format": _FORMAT,
             "key": key,
@@ -127,17 +132,32 @@ class BuildStore:
             "sha256": hashlib.sha256(payload).hexdigest(),
         }
         line = json.dumps(header, sort_keys=True).encode() + b"\n"
-        handle, part = tempfile.mkstemp(dir=self.root, suffix=".part")
+        part = None
         try:
+            handle, part = tempfile.mkstemp(dir=self.root, suffix=".part")
             with os.fdopen(handle, "wb") as file:
                 file.write(line + payload)
-                file.flush()
-                os.fsync(file.fileno())
+            # Not synced to the disk: what a power cut damages is found and rebuilt.
             os.replace(part, path)  # noqa: PTH105 - atomic
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(part)  # noqa: PTH108
+        except BaseException as error:
+            if part is not None:
+                with contextlib.suppress(OSError):
+                    os.unlink(part)  # noqa: PTH108
+            if isinstance(error, OSError):
+                return str(error)
             raise
+        return None
+
+    def _warn(self, trouble: str) -> None:
+        if self.root in _WARNED:
+            return
+        _WARNED.add(self.root)
+        warnings.warn(
+            f"builds are not kept, because the cache folder {self.root} cannot be used: {trouble}; "
+            "choose another with cache_dir= or the environment variable GRID_CACHE_DIR",
+            CacheWarning,
+            stacklevel=3,
+        )
 
 
 def _read(path: Path, key: str) -> bytes | None:
@@ -153,7 +173,7 @@ def _split(data: bytes) -> tuple[dict[str, object] | None, bytes]:
     line, _, payload = data.partition(b"\n")
     try:
         header = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None, b""
     return (header if isinstance(header, dict) else None), payload
 
