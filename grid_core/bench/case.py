@@ -12,7 +12,7 @@ from grid_core.testing.inputs import random_inputs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grid_core.algorithm import Algorithm, BenchmarkCase
+    from grid_core.algorithm import Algorithm, BenchmarkCase, Options
     from grid_core.bench.robot import Robot
     from grid_core.handle import RobotHandle
     from grid_core.model.types import Array, RobotModel
@@ -26,6 +26,7 @@ class Case:
 
     robot: Robot
     model: RobotModel = field(repr=False)
+    options: Options = field(repr=False)
     algorithm: Algorithm = field(repr=False)
     benchmark: BenchmarkCase
     batch: int
@@ -60,6 +61,7 @@ class Case:
         return cls(
             robot=robot,
             model=handle.model,
+            options=handle.options,
             algorithm=algorithm,
             benchmark=benchmark,
             batch=batch,

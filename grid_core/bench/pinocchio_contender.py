@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import field, frozen
 
 from grid_core.bench.contender import Declined, Prepared, wall_clock
+from grid_core.bench.pinocchio_functions import Function, find_function
 from grid_core.bench.pinocchio_model import PinocchioRobot
 
 if TYPE_CHECKING:
@@ -56,27 +58,37 @@ class PinocchioContender:
             raise Declined("Pinocchio has no such function")
         if set(case.inputs) - set(_ARGUMENTS):
             raise Declined(f"no comparison with {sorted(set(case.inputs) - set(_ARGUMENTS))}")
-        if not hasattr(self.pin, function):
-            raise Declined(f"this Pinocchio has no {function}")
         robot = PinocchioRobot.read(self.pin, case.robot, case.model)
+        names = [case.model.frames[target].name for target in case.options.targets]
+        one = find_function(self.pin, function, robot.frames(self.pin, names))
         order = [name for name in _ARGUMENTS if name in case.inputs]
         states = [robot.state(name, case.inputs[name]) for name in order]
-        call = getattr(self.pin, function)
+        self._try(function, one, robot.model, states)
         if case.batch == 1:
-            return self._single(call, robot.model, states)
+            return self._single(one, robot.model, states)
         if function in _PARALLEL and len(states) == 3:
             return self._parallel(_PARALLEL[function], robot.model, states, case.threads)
-        return self._loop(call, robot.model, states, case.threads)
+        idle = find_function(self.pin, function, [0] * len(names))
+        return self._loop(one, idle, robot.model, states, case.threads)
 
-    def _single(self, call: Callable[..., Any], model: Any, states: Sequence[Array]) -> Prepared:
+    def _try(self, name: str, function: Function, model: Any, states: Sequence[Array]) -> None:
+        """Call it once: a plugin's benchmark may name a function of other arguments."""
+        try:
+            function.call(model, model.createData(), *(state[0] for state in states))
+        except Exception as error:
+            reason = str(error).strip().splitlines()[:1]
+            raise Declined(f"Pinocchio's {name} cannot be called so: {reason}") from error
+
+    def _single(self, function: Function, model: Any, states: Sequence[Array]) -> Prepared:
         """Prepare one call as a user makes it, with all that Python adds."""
         data = model.createData()
         row = [state[0] for state in states]
         return Prepared(
-            run=lambda: call(model, data, *row),
+            run=lambda: function.call(model, data, *row),
             boundary="call",
             problems=1,
-            outputs=lambda: _collect(call, model, [row]),
+            outputs=lambda: _collect(function, model, [row]),
+            note=function.note,
         )
 
     def _parallel(
@@ -98,52 +110,59 @@ class PinocchioContender:
         return Prepared(run=run, boundary="call", problems=len(states[0]), outputs=results)
 
     def _loop(
-        self, call: Callable[..., Any], model: Any, states: Sequence[Array], threads: int
+        self,
+        function: Function,
+        idle: Function,
+        model: Any,
+        states: Sequence[Array],
+        threads: int,
     ) -> Prepared:
+        """Prepare a loop; `idle` is the same function, for a robot of one joint."""
         rows = list(zip(*(state[:LOOP_STATES] for state in states), strict=True))
-        run = _repeat(call, model, rows)
-        idle = self._overhead(call, len(rows), len(states))
+        # There next to nothing is computed, so that the calls' own time is left.
+        nothing = [(np.full(1, 0.1),) * len(states)] * len(rows)
+        overhead = _repeat(idle, self._one_joint(), nothing)
+
+        spent: list[float] = []
 
         def clock(timed: Callable[[], object], runs: int) -> float:
             total = wall_clock(timed, runs)
-            return max(total - wall_clock(idle, runs), 0.02 * total)
+            spent.append(wall_clock(overhead, runs) / runs)
+            # The median so far: one disturbed run of the empty loop would spoil the difference.
+            return max(total - runs * statistics.median(spent), 0.02 * total)
 
-        note = "loop, overhead subtracted" + (f", divided by {threads}" if threads > 1 else "")
+        notes = [function.note, "loop, overhead subtracted"]
+        notes += [f"divided by {threads}"] * (threads > 1)
         return Prepared(
-            run=run,
+            run=_repeat(function, model, rows),
             boundary="loop",
             # As if a loop in C++ spread over the threads without any loss.
             problems=len(rows) * threads,
-            outputs=lambda: _collect(call, model, rows),
+            outputs=lambda: _collect(function, model, rows),
             clock=clock,
-            note=note,
+            note=", ".join(note for note in notes if note),
         )
 
-    def _overhead(
-        self, call: Callable[..., Any], count: int, arguments: int
-    ) -> Callable[[], object]:
-        """Return the same loop on a robot of one joint, where next to nothing is computed."""
+    def _one_joint(self) -> Any:
         pin = self.pin
         model = pin.Model()
         model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "joint")
         model.appendBodyToJoint(1, pin.Inertia.Identity(), pin.SE3.Identity())
-        return _repeat(call, model, [(np.full(1, 0.1),) * arguments] * count)
+        return model
 
 
-def _collect(call: Callable[..., Any], model: Any, rows: Sequence[Sequence[Array]]) -> list[Array]:
+def _collect(function: Function, model: Any, rows: Sequence[Sequence[Array]]) -> list[Array]:
     """Return what the calls return, one array an output; nothing if they return nothing."""
     data = model.createData()
-    found = [call(model, data, *row) for row in rows]
-    if found[0] is None:
-        return []
-    parts = [one if isinstance(one, tuple) else (one,) for one in found]
-    return [np.stack([np.array(x) for x in column]) for column in zip(*parts, strict=True)]
+    found = [function.read(function.call(model, data, *row)) for row in rows]
+    return [np.stack(column) for column in zip(*found, strict=True)]
 
 
 def _repeat(
-    call: Callable[..., Any], model: Any, rows: Sequence[Sequence[Array]]
+    function: Function, model: Any, rows: Sequence[Sequence[Array]]
 ) -> Callable[[], object]:
     data = model.createData()
+    call = function.call
 
     def run() -> None:
         for row in rows:

@@ -10,6 +10,8 @@ from attrs import field, frozen
 from grid_core.bench.contender import Declined
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grid_core.bench.robot import Robot
     from grid_core.model.types import Array, RobotModel
 
@@ -52,6 +54,19 @@ class PinocchioRobot:
                 raise Declined(f"Pinocchio has another joint for {joint.name!r}")
             blocks.append((joint.q_start, joint.nq, theirs.nq == 2 and joint.nq == 1))
         return cls(model, tuple(blocks))
+
+    def frames(self, pin: Any, names: Iterable[str]) -> list[int]:
+        """Return Pinocchio's frames of joints and fixed joints.
+
+        Raises:
+            Declined: it has no such frame.
+        """
+        kinds = (pin.FrameType.JOINT, pin.FrameType.FIXED_JOINT)
+        known = {f.name: i for i, f in enumerate(self.model.frames) if f.type in kinds}
+        missing = [name for name in names if name not in known]
+        if missing:
+            raise Declined(f"Pinocchio has no frame {missing[0]!r}")
+        return [known[name] for name in names]
 
     def state(self, name: str, array: Array) -> Array:
         """Return states in Pinocchio's coordinates, shape (B, width), C-contiguous."""

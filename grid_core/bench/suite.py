@@ -120,6 +120,10 @@ def run_case(case: Case, plan: Plan) -> Trial:
         except GridError as error:
             notes.append(str(error))
             failed = True
+        except Exception as error:
+            if not contender.peer:
+                raise
+            notes.append(f"{contender.name}: {type(error).__name__}: {error}")
     entries = _time(_check(case, plan, entries), plan)
     return Trial(
         robot=case.robot.name,

@@ -60,6 +60,22 @@ def test_how_it_is_called_is_said() -> None:
     assert (single.boundary, single.problems, single.note) == ("call", 1, "")
 
 
+@pytest.mark.parametrize("name", ["iiwa14", "go2"])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_poses_of_the_end_effectors(name: str, batch: int) -> None:
+    one = case(bundled_robot(name), "end_effector_pose", batch=batch)
+    apart = difference(OURS.prepare(one).outputs(), PEER.prepare(one).outputs())
+    assert apart is not None
+    assert apart < 1e-9
+
+
+def test_a_jacobian_of_another_kind_is_timed_but_not_compared() -> None:
+    prepared = PEER.prepare(case(bundled_robot("go2"), "end_effector_pose_gradient"))
+    assert list(prepared.outputs()) == []
+    assert prepared.note.startswith("geometric Jacobian")
+    assert prepared.clock(prepared.run, 1) > 0
+
+
 def test_a_loop_goes_over_some_of_the_states() -> None:
     prepared = PEER.prepare(case(bundled_robot("iiwa14"), batch=LOOP_STATES + 5))
     assert prepared.problems == LOOP_STATES
@@ -86,6 +102,7 @@ def test_what_it_cannot_do_is_declined() -> None:
             PEER.prepare(evolve(one, **changes))
 
     declined("no such function", benchmark=evolve(one.benchmark, pinocchio=None))
+    declined("cannot be called so", benchmark=evolve(one.benchmark, pinocchio="integrate"))
     declined("has no nonsense", benchmark=evolve(one.benchmark, pinocchio="nonsense"))
     declined("f_ext", inputs={**one.inputs, "f_ext": np.zeros((4, 7, 6))})
     declined("no URDF file", robot=evolve(one.robot, path=None))

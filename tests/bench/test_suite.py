@@ -121,6 +121,11 @@ def test_a_peer_that_declines_is_a_note() -> None:
     assert (trial.note, trial.failed) == ("not on Sundays", False)
 
 
+def test_a_peer_that_breaks_is_a_note() -> None:
+    trial = only(plan(OURS, Fake(error=ZeroDivisionError("not today"))))
+    assert (trial.note, trial.failed) == ("fake: ZeroDivisionError: not today", False)
+
+
 def test_a_backend_that_fails_is_a_failure() -> None:
     ours = Fake(error=BackendError("no compiler"), peer=False)
     trial = only(plan(ours, Fake()))
