@@ -9,7 +9,7 @@ from attrs import asdict, frozen
 
 from grid_backend_cuda.compiler import compile_cubin, compiler_version
 from grid_backend_cuda.emit import Real
-from grid_backend_cuda.mapping import WARP, Mapping, map_program
+from grid_backend_cuda.mapping import Mapping, SplitMapping, map_program
 from grid_backend_cuda.render import kernel_name, render
 from grid_core.artifact import BuildStore, operation_key
 from grid_core.artifact.identity import source_digest
@@ -26,7 +26,7 @@ class Source:
 
     program: Program
     real: Real
-    mapping: Mapping
+    mapping: Mapping | SplitMapping
     kernel: str
     text: str
 
@@ -46,8 +46,12 @@ class Build:
     """Threads of a block."""
     shared_bytes: int
     """Dynamic shared memory of a block."""
-    persistent: bool
-    """Whether a grid of resident blocks walks the batch, or every tile has its own warp."""
+    problems: int
+    """Problems a block works on at a time."""
+    waves: int
+    """Blocks for each resident one; 0: as many as the batch needs."""
+    parts: int
+    """Warps that share one problem; 1: one problem a thread."""
     registers: int
     spill_bytes: int
     stack_bytes: int
@@ -96,9 +100,11 @@ def compile_source(source: Source, arch: str) -> Build:
         inputs=tuple(p.name for p in source.program.inputs),
         uniform=tuple(p.name for p in source.program.inputs if p.uniform),
         outputs=tuple(p.name for p in source.program.outputs),
-        threads=source.mapping.warps * WARP,
+        threads=source.mapping.threads,
+        problems=source.mapping.problems,
+        waves=source.mapping.waves,
+        parts=source.mapping.threads // source.mapping.problems,
         shared_bytes=source.mapping.shared_bytes(source.real),
-        persistent=source.mapping.buffers > 1,
         **used.as_dict(),
         operations=counts.operations,
         fused=counts.fused,

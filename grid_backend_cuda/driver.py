@@ -31,7 +31,10 @@ def driver() -> Any:
 @functools.cache
 def unavailable() -> str | None:
     """Say what is missing to run on a GPU and what to do about it; None when nothing is."""
-    if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
+    if (
+        importlib.util.find_spec("cuda") is None
+        or importlib.util.find_spec("cuda.bindings") is None
+    ):
         return "the wheel cuda-bindings is not installed; pip install 'grid-robotics[cuda]'"
     try:
         from cuda.bindings import driver as bindings  # noqa: PLC0415

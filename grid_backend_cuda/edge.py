@@ -37,6 +37,7 @@ class CudaEdge:
             InputError: an array of the wrong shape, dtype, device or layout, or of another kind.
         """
         kind: Kind | None = None
+        model: Any = None
         stream = 0
         arguments: list[int | float] = []
         batch: int | None = None
@@ -51,9 +52,21 @@ class CudaEdge:
                 call.require_given(slot)
                 continue
             if kind is None:
-                kind = kind_of(value)
+                kind, model = kind_of(value), value
                 assert kind is not None
                 stream = kind.stream(self.device)
+            elif type(value) is not type(model):
+                self._view(call, port, value, kind, stream)
+            pointer = kind.fits(value, port.dims, call.dtype_name, self.device)
+            if pointer is not None:
+                lead: int | None = value.shape[0]
+                if first is None:
+                    first, batch = port, lead
+                elif lead != batch:
+                    raise call.batch_error(first, batch, port, lead)
+                arguments.append(pointer)
+                variant |= slot.bit
+                continue
             view = self._view(call, port, value, kind, stream)
             lead = self._lead(call, port, view)
             if first is None:
@@ -63,7 +76,7 @@ class CudaEdge:
             arguments.append(view.pointer)
             variant |= slot.bit
         assert kind is not None
-        results, pointers = self._results(call, kind, batch, out, stream)
+        results, pointers = self._results(call, kind, model, batch, out, stream)
         if batch != 0:
             kernel: Any = call.kernel(variant)
             kernel.launch(1 if batch is None else batch, arguments, pointers, stream)
@@ -109,12 +122,18 @@ class CudaEdge:
         return int(shape[0])
 
     def _results(
-        self, call: OperationCall, kind: Kind, batch: int | None, out: Any, stream: int
+        self,
+        call: OperationCall,
+        kind: Kind,
+        model: Any,
+        batch: int | None,
+        out: Any,
+        stream: int,
     ) -> tuple[list[Any], list[int]]:
         lead = () if batch is None else (batch,)
         ports = call.outputs
         if out is None:
-            arrays = [kind.empty((*lead, *p.dims), call.dtype_name, self.device) for p in ports]
+            arrays = [kind.like(model, (*lead, *p.dims)) for p in ports]
             return arrays, [kind.view(a, stream).pointer for a in arrays]
         given = list(out) if isinstance(out, list | tuple) else [out]
         if len(given) != len(ports):

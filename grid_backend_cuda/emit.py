@@ -16,7 +16,7 @@ from grid_backend_cuda.trig import quadrant_statements
 from grid_core.program.ops import Op
 from grid_core.program.program import Program
 
-__all__ = ["Chunk", "Real", "emit"]
+__all__ = ["Chunk", "Real", "Writer", "emit"]
 
 
 @frozen
@@ -57,7 +57,9 @@ class Chunk:
 
 
 @define
-class _Writer:
+class Writer:
+    """Writes instructions down as statements, naming values as they come."""
+
     program: Program
     real: Real
     read: Callable[[int], str]
@@ -67,6 +69,7 @@ class _Writer:
     paired: dict[int, tuple[str, str]] = field(factory=dict)
 
     def name(self, value: int) -> str:
+        """Expression of a value that is known by now."""
         known = self.names.get(value)
         if known is not None:
             return known
@@ -80,6 +83,7 @@ class _Writer:
         return text
 
     def instruction(self, value: int, op: Op, a: int, b: int) -> None:
+        """Write one instruction."""
         x = self.name(a)
         if op in (Op.SIN, Op.COS):
             if a not in self.paired:
@@ -109,6 +113,7 @@ class _Writer:
             Op.SIGN: f"{x} > {zero} ? {one} : ({x} < {zero} ? -{one} : {x})",
             Op.MIN: f"{x} < {y} ? {x} : {y}",
             Op.MAX: f"{x} > {y} ? {x} : {y}",
+            Op.ATAN2: f"atan2{f}({x}, {y})",
         }[op]
 
 
@@ -130,7 +135,7 @@ def emit(
         write: statements that write a chunk, given its values' expressions; placed as soon as
             all are known.
     """
-    writer = _Writer(program, real, read)
+    writer = Writer(program, real, read)
     base = program.first_instruction
     due: dict[int, list[Chunk]] = {}
     for chunk in chunks:
@@ -144,9 +149,7 @@ def emit(
 
 
 def _flush(
-    writer: _Writer, chunks: list[Chunk], write: Callable[[Chunk, list[str]], list[str]]
+    writer: Writer, chunks: list[Chunk], write: Callable[[Chunk, list[str]], list[str]]
 ) -> None:
     for chunk in chunks:
         writer.lines += write(chunk, [writer.name(v) for v in chunk.values])
-
-

@@ -7,7 +7,7 @@ from typing import Any
 
 from grid_backend_cuda.build import Build
 from grid_backend_cuda.driver import Card, use
-from grid_backend_cuda.launch import Launcher
+from grid_backend_cuda.launch import ALIGNMENT, Launcher
 from grid_backend_cuda.staging import Staging
 from grid_core.backend import Operation
 
@@ -27,7 +27,6 @@ class CudaKernel:
         batched = [n for n in (*build.inputs, *build.outputs) if n not in build.uniform]
         widths = {n: ports[n].size(operation.model, operation.options) for n in batched}
         self._staging = Staging(self._launcher, widths, operation.dtype)
-        self._uniform = [name in build.uniform for name in build.inputs]
         self._order = self._argument_order(operation)
 
     def _argument_order(self, operation: Operation) -> list[int]:
@@ -47,9 +46,12 @@ class CudaKernel:
         self, batch: int, arguments: Sequence[int | float], results: Sequence[int], stream: int
     ) -> None:
         """Enqueue over device pointers, inputs in the order of the call's arguments."""
+        merged = 0
+        for value in (*arguments, *results):
+            if type(value) is int:
+                merged |= value
         values = [arguments[k] for k in self._order]
-        with use(self._card):
-            self._launcher(batch, [*values, *results], stream)
+        self._launcher(batch, [*values, *results], stream, aligned=merged % ALIGNMENT == 0)
 
     def close(self) -> None:
         """Free what it holds on the device."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,9 +12,9 @@ from grid_backend_cuda.build import Build
 from grid_backend_cuda.driver import Card, check, driver, use
 from grid_core.errors import BackendError
 
-__all__ = ["Launcher"]
+__all__ = ["ALIGNMENT", "Launcher"]
 
-_ALIGNMENT = 16
+ALIGNMENT = 16
 """Bytes: rows are copied in vectors of this size where every pointer allows it."""
 
 
@@ -58,49 +59,54 @@ class Launcher:
                     what,
                 )
             )
-        self._handle = int(self._function)
-        real = ctypes.c_float if build.dtype == "float32" else ctypes.c_double
-        self._kinds = [
-            real if name in build.uniform else ctypes.c_void_p for name in build.inputs
-        ] + [ctypes.c_void_p] * len(build.outputs)
+        real = "f" if build.dtype == "float32" else "d"
+        kinds = [real if name in build.uniform else "P" for name in build.inputs]
+        kinds += ["P"] * len(build.outputs)
+        self._pack, self._places = _packing(kinds)
         self._local = threading.local()
-        self._most_blocks = self.resident * on.multiprocessors if build.persistent else 2**31 - 1
-        self._cuLaunchKernel = driver().cuLaunchKernel
+        most = build.waves * self.resident * on.multiprocessors
+        self._most_blocks = most if build.waves else 2**31 - 1
+        self._launch = driver().cuLaunchKernel
+        self._handle = int(self._function)
+        self._shape = (build.threads, 1, 1, build.shared_bytes)
 
-    def __call__(self, batch: int, values: Sequence[int | float], stream: int) -> None:
+    def __call__(
+        self, batch: int, values: Sequence[int | float], stream: int, *, aligned: bool
+    ) -> None:
         """Enqueue the kernel.
 
         Args:
             batch: number of problems, at least 1.
             values: pointers and uniform values in argument order, inputs then outputs.
             stream: the stream's handle; nothing is synchronised.
+            aligned: whether every pointer is a multiple of `ALIGNMENT`.
         """
-        block = self._block()
-        cells, addresses = block
-        cells[0].value = batch
-        merged = 0
-        for cell, value in zip(cells[2:], values, strict=True):
-            cell.value = value
-            if type(value) is int:
-                merged |= value
-        cells[1].value = merged % _ALIGNMENT == 0
-        threads = self.build.threads
-        grid = min(-(-batch // threads), self._most_blocks)
-        result = self._cuLaunchKernel(
-            self._handle, grid, 1, 1, threads, 1, 1, self.build.shared_bytes, stream, addresses, 0
-        )
-        if result[0].value:
-            check(result, f"launching {self.build.kernel} on device {self.card.index}")
+        local = self._local
+        try:
+            buffer, addresses = local.buffer, local.addresses
+        except AttributeError:
+            buffer, addresses = self._new_buffer()
+        self._pack(buffer, 0, batch, aligned, *values)
+        grid = min(-(-batch // self.build.problems), self._most_blocks)
+        result = self._launch(self._handle, grid, 1, 1, *self._shape, stream, addresses, 0)
+        if result[0]:
+            self._again(result, grid, stream, addresses)
 
-    def _block(self) -> tuple[list[Any], int]:
-        """This thread's argument cells, and the address of the array of their addresses."""
-        block: tuple[list[Any], int] | None = getattr(self._local, "block", None)
-        if block is None:
-            cells = [ctypes.c_longlong(), ctypes.c_int(), *(kind() for kind in self._kinds)]
-            table = (ctypes.c_void_p * len(cells))(*(ctypes.addressof(c) for c in cells))
-            self._local.table = table
-            block = self._local.block = (cells, ctypes.addressof(table))
-        return block
+    def _again(self, result: Any, grid: int, stream: int, addresses: int) -> None:
+        """Launch in the kernel's own context where this thread had another, or none."""
+        if result[0].name in ("CUDA_ERROR_INVALID_CONTEXT", "CUDA_ERROR_INVALID_HANDLE"):
+            with use(self.card):
+                result = self._launch(self._handle, grid, 1, 1, *self._shape, stream, addresses, 0)
+        check(result, f"launching {self.build.kernel} on device {self.card.index}")
+
+    def _new_buffer(self) -> tuple[Any, int]:
+        """Make this thread's argument block, and the table of the arguments' addresses."""
+        local, size = self._local, self._places[-1] + 8
+        local.buffer = ctypes.create_string_buffer(size)
+        base = ctypes.addressof(local.buffer)
+        local.table = (ctypes.c_void_p * len(self._places))(*(base + p for p in self._places))
+        local.addresses = ctypes.addressof(local.table)
+        return local.buffer, local.addresses
 
     def close(self) -> None:
         """Unload the module."""
@@ -110,6 +116,18 @@ class Launcher:
                 check(driver().cuCtxSynchronize(), f"waiting for {self.build.kernel}")
                 check(driver().cuModuleUnload(self._module), self.build.kernel)
             self._module = None
+
+
+def _packing(kinds: Sequence[str]) -> tuple[Callable[..., None], list[int]]:
+    """How batch, alignment flag and the arguments lie in one block: packer and offsets."""
+    layout, places, at = "@qi", [0, 8], 12
+    for kind in kinds:
+        size = struct.calcsize(kind)
+        at += -at % size
+        places.append(at)
+        layout += kind
+        at += size
+    return struct.Struct(layout).pack_into, places
 
 
 def _load(build: Build, on: Card, ptx: Callable[[], bytes]) -> Any:

@@ -12,9 +12,10 @@ import math
 from attrs import frozen
 
 from grid_backend_cuda.emit import Chunk, Real
+from grid_backend_cuda.split import Split, split_program
 from grid_core.program.program import Program, ProgramPort
 
-__all__ = ["Mapping", "Staged", "map_program"]
+__all__ = ["Mapping", "SplitMapping", "Staged", "map_program", "map_split", "map_threads"]
 
 WARP = 32
 _CHUNK = 64
@@ -24,6 +25,17 @@ _SHARED_LIMIT = 96 * 1024
 """Bytes a block may take at most: every supported card has them."""
 _DOUBLE_LIMIT = 20 * 1024
 """Bytes a warp may take for two tiles; beyond, arithmetic hides the loads anyway."""
+
+_SPLIT_OPERATIONS = 8000
+"""Operations from which a program's code outgrows the instruction cache (128 KB), and..."""
+_SPLIT_LIVE_BYTES = 2000
+"""... bytes of live values from which spills cost more than parts that wait for each other."""
+_SPLIT_BLOCKS = {4: 3, 8: 2}
+"""Split blocks that are to fit a multiprocessor, by bytes of a scalar: what binds them is
+fetching code, so warps count for more than a few spills."""
+_WAVES = 8
+"""Blocks for each resident one, where blocks walk the batch: few enough that fetching ahead
+pays, enough that the last ones to finish do not matter."""
 
 
 @frozen
@@ -63,14 +75,82 @@ class Mapping:
         """Scalars of shared memory a warp has."""
         return self.tile * self.buffers
 
+    waves: int
+    """Blocks for each resident one, where blocks walk the batch; 0 gives every tile a warp of
+    its own."""
+
     @property
     def threads(self) -> int:
         """Threads of a block."""
         return self.warps * WARP
 
+    @property
+    def problems(self) -> int:
+        """Problems a block works on at a time."""
+        return self.threads
+
+    @property
+    def min_blocks(self) -> int:
+        """Blocks that must fit a multiprocessor; 0 leaves it to the compiler."""
+        return 0
+
     def shared_bytes(self, real: Real) -> int:
         """Dynamic shared memory of a block."""
         return self.share * self.warps * real.bytes
+
+
+@frozen
+class SplitMapping:
+    """The decisions for a program over several warps: one tile of 32 problems a block."""
+
+    split: Split
+    inputs: tuple[Staged | None, ...]
+    outputs: tuple[Staged, ...]
+    """One for each output port, in the result part of shared memory."""
+    tile: int
+    """Scalars of shared memory for the inputs of one tile."""
+    buffers: int
+    waves: int
+    real_bytes: int
+
+    @property
+    def warps(self) -> int:
+        """Warps of a block."""
+        return self.split.warps
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.warps * WARP
+
+    @property
+    def problems(self) -> int:
+        """Problems a block works on at a time."""
+        return WARP
+
+    @property
+    def min_blocks(self) -> int:
+        """Blocks that must fit a multiprocessor."""
+        return _SPLIT_BLOCKS[self.real_bytes]
+
+    @property
+    def result(self) -> int:
+        """First scalar of the results in shared memory."""
+        return self.tile * self.buffers
+
+    @property
+    def hand(self) -> int:
+        """First scalar of what warps hand over."""
+        return self.result + sum(WARP * s.pitch for s in self.outputs)
+
+    @property
+    def share(self) -> int:
+        """Scalars of shared memory of a block."""
+        return self.hand + WARP * self.split.num_slots
+
+    def shared_bytes(self, real: Real) -> int:
+        """Dynamic shared memory of a block."""
+        return self.share * real.bytes
 
 
 def _pitch(size: int) -> int:
@@ -78,16 +158,19 @@ def _pitch(size: int) -> int:
     return size if math.gcd(size, WARP) <= 2 else size + 1  # noqa: PLR2004
 
 
-def map_program(program: Program, real: Real) -> Mapping:
-    """Decide the mapping from the program's widths."""
-    staged: list[Staged | None] = []
-    offset = 0
-    for port in program.inputs:
-        if port.uniform or port.size == 0:
-            staged.append(None)
-            continue
-        staged.append(Staged(port.size, _pitch(port.size), offset))
-        offset += WARP * _pitch(port.size)
+def map_program(program: Program, real: Real) -> Mapping | SplitMapping:
+    """Decide the mapping from the program's widths and counts."""
+    counts = program.counts
+    if counts.operations > _SPLIT_OPERATIONS or counts.live * real.bytes > _SPLIT_LIVE_BYTES:
+        split = map_split(program, real)
+        if split is not None:
+            return split
+    return map_threads(program, real)
+
+
+def map_threads(program: Program, real: Real) -> Mapping:
+    """One problem a thread."""
+    staged, offset = _stage_inputs(program)
     chunks, start = [], 0
     for index, port in enumerate(program.outputs):
         chunks += _split(index, port, program.results[start : start + port.size])
@@ -98,13 +181,49 @@ def map_program(program: Program, real: Real) -> Mapping:
     staged_chunks = tuple(Staged(len(c.values), _pitch(len(c.values)), after) for c in chunks)
     tile = max([offset] + [s.offset + WARP * s.pitch for s in staged_chunks])
     tile += -tile % 4  # every tile begins on 16 bytes
+    # Fetching ahead hides the reads; what mostly writes is better off with more warps.
     reads = sum(p.size for p in program.inputs)
     writes = sum(p.size for p in program.outputs)
-    buffers = 2 if 2 * tile * real.bytes <= _DOUBLE_LIMIT and reads >= writes else 1
+    ahead = 2 * tile * real.bytes <= _DOUBLE_LIMIT and reads >= writes
+    buffers = 2 if ahead else 1
     warps = 4
     while warps > 1 and tile * buffers * warps * real.bytes > _SHARED_LIMIT // 2:
         warps //= 2
-    return Mapping(warps, tuple(staged), tuple(chunks), staged_chunks, tile, buffers)
+    waves = _WAVES if ahead else 0
+    return Mapping(warps, staged, tuple(chunks), staged_chunks, tile, buffers, waves)
+
+
+def map_split(program: Program, real: Real) -> SplitMapping | None:
+    """Parts of the robot across warps; None where that is no help."""
+    split = split_program(program)
+    if split is None or max(split.loads()) * 2 > len(program.instructions):
+        return None
+    if any(p.size > _WHOLE for p in program.outputs):
+        return None
+    staged, tile = _stage_inputs(program)
+    tile += -tile % 4
+    outputs, offset = [], 0
+    for port in program.outputs:
+        outputs.append(Staged(port.size, _pitch(port.size), offset))
+        offset += WARP * _pitch(port.size)
+    for buffers in (2, 1):
+        mapping = SplitMapping(split, staged, tuple(outputs), tile, buffers, _WAVES, real.bytes)
+        if mapping.shared_bytes(real) <= _SHARED_LIMIT:
+            return mapping
+    return None
+
+
+def _stage_inputs(program: Program) -> tuple[tuple[Staged | None, ...], int]:
+    """Rows of every batched input port, one after the other; and their end."""
+    staged: list[Staged | None] = []
+    offset = 0
+    for port in program.inputs:
+        if port.uniform or port.size == 0:
+            staged.append(None)
+            continue
+        staged.append(Staged(port.size, _pitch(port.size), offset))
+        offset += WARP * _pitch(port.size)
+    return tuple(staged), offset
 
 
 def _split(index: int, port: ProgramPort, values: tuple[int, ...]) -> list[Chunk]:
@@ -113,6 +232,5 @@ def _split(index: int, port: ProgramPort, values: tuple[int, ...]) -> list[Chunk
     if port.size <= _WHOLE:
         return [Chunk(index, 0, values)]
     return [
-        Chunk(index, first, values[first : first + _CHUNK])
-        for first in range(0, port.size, _CHUNK)
+        Chunk(index, first, values[first : first + _CHUNK]) for first in range(0, port.size, _CHUNK)
     ]

@@ -10,13 +10,15 @@ import jinja2
 from attrs import frozen
 
 from grid_backend_cuda.emit import Chunk, Real, emit
-from grid_backend_cuda.mapping import Mapping, Staged
+from grid_backend_cuda.mapping import Mapping, SplitMapping, Staged
+from grid_backend_cuda.parts import emit_parts
 from grid_backend_cuda.trig import far_functions
 from grid_core.program.program import Program, ProgramPort
 
 __all__ = ["Argument", "kernel_name", "render"]
 
 SHARED_TEMPLATE = "kernel.cu.j2"
+SPLIT_TEMPLATE = "split.cu.j2"
 
 
 @frozen
@@ -33,16 +35,15 @@ def kernel_name(program: Program) -> str:
     return f"grid_{program.name}"
 
 
-def render(program: Program, real: Real, mapping: Mapping, **options: Any) -> str:
+def render(program: Program, real: Real, mapping: Mapping | SplitMapping, **options: Any) -> str:
     """Return the kernel's source.
 
     Args:
         program: the program.
         real: its precision.
         mapping: how it lies on the card.
-        options: ``robot`` (name for the heading), ``min_blocks`` (blocks that must fit a
-            multiprocessor; 0 leaves it to the compiler), ``template`` (path of an algorithm's
-            own template, or None).
+        options: ``robot`` (name for the heading), ``min_blocks`` (in place of the mapping's),
+            ``template`` (path of an algorithm's own template, or None).
     """
     inputs = [
         Argument(port, f"in_{port.name}", staged)
@@ -50,7 +51,12 @@ def render(program: Program, real: Real, mapping: Mapping, **options: Any) -> st
     ]
     outputs = [Argument(port, f"out_{port.name}") for port in program.outputs]
     wide = {"float32": ("float4", 4), "float64": ("double2", 2)}[real.dtype]
-    template = _template(options.get("template"))
+    if isinstance(mapping, SplitMapping):
+        template = _template(None, SPLIT_TEMPLATE)
+        code = _split_code(program, real, mapping, inputs, outputs)
+    else:
+        template = _template(options.get("template"), SHARED_TEMPLATE)
+        code = {"body": _body(program, real, mapping, inputs, outputs)}
     return template.render(
         program=program,
         counts=program.counts,
@@ -58,13 +64,13 @@ def render(program: Program, real: Real, mapping: Mapping, **options: Any) -> st
         real=real,
         kernel=kernel_name(program),
         mapping=mapping,
-        min_blocks=options.get("min_blocks", 0),
+        min_blocks=options.get("min_blocks", mapping.min_blocks),
         inputs=inputs,
         outputs=outputs,
         vector=wide[0],
         per_vector=wide[1],
         far_functions=far_functions(real),
-        body=_body(program, real, mapping, inputs, outputs),
+        **code,
     )
 
 
@@ -73,11 +79,10 @@ def _comment(text: str) -> str:
     return "".join(c if c.isprintable() and c != "\\" else "?" for c in text)
 
 
-def _template(own: str | None) -> jinja2.Template:
+def _template(own: str | None, name: str) -> jinja2.Template:
     loaders: list[jinja2.BaseLoader] = [
         jinja2.FileSystemLoader(Path(__file__).parent / "templates")
     ]
-    name = SHARED_TEMPLATE
     if own is not None:
         loaders.insert(0, jinja2.FileSystemLoader(Path(own).parent))
         name = Path(own).name
@@ -96,13 +101,8 @@ def _environment(loaders: tuple[jinja2.BaseLoader, ...]) -> jinja2.Environment:
     )
 
 
-def _body(
-    program: Program,
-    real: Real,
-    mapping: Mapping,
-    inputs: list[Argument],
-    outputs: list[Argument],
-) -> list[str]:
+def _sources(inputs: list[Argument]) -> list[str]:
+    """Expression of every input scalar."""
     sources: list[str] = []
     for argument in inputs:
         if argument.staged is None:
@@ -110,6 +110,39 @@ def _body(
         else:
             s = argument.staged
             sources += [f"tile[{s.offset + k} + lane * {s.pitch}]" for k in range(s.size)]
+    return sources
+
+
+def _split_code(
+    program: Program,
+    real: Real,
+    mapping: SplitMapping,
+    inputs: list[Argument],
+    outputs: list[Argument],
+) -> dict[str, Any]:
+    sources = _sources(inputs)
+    targets = [
+        f"result[{s.offset + k} + lane * {s.pitch}]" for s in mapping.outputs for k in range(s.size)
+    ]
+    parts = emit_parts(
+        program, real, mapping.split, lambda v: sources[v], lambda position: targets[position]
+    )
+    stores = [
+        Argument(a.port, a.symbol, s)
+        for a, s in zip(outputs, mapping.outputs, strict=True)
+        if a.port.size
+    ]
+    return {"parts": parts, "stores": stores}
+
+
+def _body(
+    program: Program,
+    real: Real,
+    mapping: Mapping,
+    inputs: list[Argument],
+    outputs: list[Argument],
+) -> list[str]:
+    sources = _sources(inputs)
     places = dict(zip(mapping.chunks, mapping.staged_chunks, strict=True))
     in_place = len(mapping.chunks) == 1
 

@@ -110,7 +110,7 @@ class Staging:
             check(cu.cuMemcpyHtoDAsync(slot.device[name], source, size, slot.stream), what)
             values.append(slot.device[name])
         values += [slot.device[name] for name in build.outputs]
-        self._launcher(count, values, int(slot.stream))
+        self._launcher(count, values, int(slot.stream), aligned=True)
         for name in build.outputs:
             size = count * self._widths[name] * self._dtype.itemsize
             target = slot.host[name].ctypes.data

@@ -37,7 +37,8 @@ HANDLE_ATTRIBUTES = frozenset(
     {
         *("algorithms", "backend", "body_names", "calls", "close", "closed", "difference", "dtype"),
         *("floating_base", "integrate", "joint_effort_limits", "joint_names", "joint_pos_limits"),
-        *("joint_vel_limits", "model", "name", "nb", "neutral_configuration", "nj", "nq"),
+        *("joint_vel_limits", "model",
+        "model_descriptor", "name", "nb", "neutral_configuration", "nj", "nq"),
         *("num_bodies", "num_ees", "num_joints", "num_vel", "nv", "options"),
         *("random_configuration",),
     }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from grid_core.model.types import Array
 
-__all__ = ["pose", "quaternion_matrix", "rpy_matrix"]
+__all__ = ["compose", "pose", "quaternion_matrix", "rpy_matrix"]
 
 
 def rpy_matrix(roll: float, pitch: float, yaw: float) -> Array:
@@ -47,3 +47,17 @@ def pose(translation: Sequence[float], rotation: Array | None = None) -> Array:
         T[:3, :3] = rotation
     T[:3, 3] = translation
     return T
+
+
+def compose(A: Array, B: Array) -> Array:
+    """Return the transform A·B, shape (4, 4), the same to the last bit on every machine.
+
+    A matrix product of NumPy is BLAS's, whose last bit depends on the processor (fused multiply-add
+    or not), and a descriptor's identity covers every bit of a placement.
+    """
+    a, b = A.tolist(), B.tolist()
+    rows = [
+        [x[0] * b[0][j] + x[1] * b[1][j] + x[2] * b[2][j] + x[3] * b[3][j] for j in range(4)]
+        for x in a
+    ]
+    return np.array(rows)

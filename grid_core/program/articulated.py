@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grid_core.program.linalg import Rotation, Symmetric, Vec3
-from grid_core.program.scalar import Value, is_zero
+from grid_core.program.scalar import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,10 +79,9 @@ class ArticulatedInertia:
 
     def seen_from_parent(self, R: Rotation, p: Vec3) -> ArticulatedInertia:
         """The same inertia about the parent's origin: x_parent = R x + p."""
-        columns = R.matrix()  # rows of R
-        mass = _congruence(columns, [row[:3] for row in self.rows[:3]], symmetric=True)
-        H = _congruence(columns, [row[:3] for row in self.rows[3:]], symmetric=False)
-        inertia = _congruence(columns, [row[3:] for row in self.rows[3:]], symmetric=True)
+        mass = _full(R.sandwich(_symmetric([row[:3] for row in self.rows[:3]])))
+        inertia = _full(R.sandwich(_symmetric([row[3:] for row in self.rows[3:]])))
+        H = _congruence(R, [row[:3] for row in self.rows[3:]])
         # a_child = a + α × p and n_parent = n + p × f: H gains p× M, and the inertia
         # H·(−p×) + p× Hᵀ − p× M p×.
         pM = _cross_columns(p, mass)
@@ -100,26 +99,18 @@ class ArticulatedInertia:
         return ArticulatedInertia(rows)
 
 
-def _congruence(rows: tuple[Vec3, Vec3, Vec3], X: Matrix, *, symmetric: bool) -> Matrix:
-    """R X Rᵀ."""
-    half = [[_dot(list(row), [X[k][j] for k in range(3)]) for j in range(3)] for row in rows]
-    result: Matrix = [[0.0] * 3 for _ in range(3)]
-    for i in range(3):
-        for j in range(3):
-            if symmetric and j > i:
-                continue
-            result[i][j] = _dot(half[i], list(rows[j]))
-            if symmetric:
-                result[j][i] = result[i][j]
-    return result
+def _symmetric(X: Matrix) -> Symmetric:
+    return Symmetric(X[0][0], X[1][1], X[2][2], X[0][1], X[0][2], X[1][2])
 
 
-def _dot(a: Sequence[Value], b: Sequence[Value]) -> Value:
-    total: Value = 0.0
-    for x, y in zip(a, b, strict=True):
-        if not (is_zero(x) or is_zero(y)):
-            total = total + x * y
-    return total
+def _full(s: Symmetric) -> Matrix:
+    return [list(row) for row in s.rows()]
+
+
+def _congruence(R: Rotation, X: Matrix) -> Matrix:
+    """R X Rᵀ: columns turned, then rows."""
+    columns = [R.apply(Vec3(X[0][j], X[1][j], X[2][j])) for j in range(3)]
+    return [list(R.apply(Vec3(*(column[i] for column in columns)))) for i in range(3)]
 
 
 def _cross_columns(p: Vec3, X: Matrix) -> Matrix:

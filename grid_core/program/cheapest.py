@@ -40,11 +40,24 @@ def _price(ctx: Context[Any], way: Way) -> float:
         for output in outputs.values()
         for value in np.asarray(output, dtype=object).reshape(-1)
     ]
-    return sum(
-        _DIVISION if graph.ops[n] is Op.DIV else 1.0
-        for n in reachable(graph, nodes)
-        if graph.ops[n] not in (Op.INPUT, Op.CONST, Op.NEG)
-    )
+    return _instructions(graph, reachable(graph, nodes))
+
+
+def _instructions(graph: Graph, nodes: Sequence[int]) -> float:
+    """Instructions of a processor with fused multiply-add; sums take in their products."""
+    uses: dict[int, int] = {}
+    work = [n for n in nodes if graph.ops[n] not in (Op.INPUT, Op.CONST, Op.NEG)]
+    for n in work:
+        for x in (graph.a[n], graph.b[n]):
+            uses[x] = uses.get(x, 0) + 1
+    price = 0.0
+    for n in work:
+        op = graph.ops[n]
+        price += _DIVISION if op is Op.DIV else 1.0
+        if op in (Op.ADD, Op.SUB):
+            products = (graph.ops[x] is Op.MUL and uses[x] == 1 for x in (graph.a[n], graph.b[n]))
+            price -= any(products)
+    return price
 
 
 def _stand_in(graph: Graph, value: Any) -> Any:

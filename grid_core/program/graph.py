@@ -13,6 +13,7 @@ import numpy as np
 
 from grid_core.errors import TraceError
 from grid_core.program.ops import NUMPY, Op
+from grid_core.program.regions import current_region
 
 __all__ = ["Graph"]
 
@@ -25,10 +26,12 @@ class Graph:
     A CONST's and an INPUT's first operand is its index into `constants` or among the inputs.
     """
 
-    __slots__ = ("_constant_ids", "_nodes", "a", "b", "constants", "num_inputs", "ops")
+    __slots__ = ("_constant_ids", "_nodes", "a", "b", "constants", "num_inputs", "ops", "regions")
 
     def __init__(self) -> None:
         self.ops: list[Op] = []
+        self.regions: list[int] = []
+        """Part of the robot each node was first traced for."""
         self.a: list[int] = []
         self.b: list[int] = []
         self.constants: list[float] = []
@@ -41,6 +44,7 @@ class Graph:
 
     def _append(self, op: Op, a: int, b: int) -> int:
         self.ops.append(op)
+        self.regions.append(current_region())
         self.a.append(a)
         self.b.append(b)
         return len(self.ops) - 1

@@ -75,7 +75,7 @@ def _quaternion_matrix(x: Value, y: Value, z: Value, w: Value) -> tuple[Vec3, Ve
 
 def postures(tree: KinematicTree, q: Sequence[Value]) -> list[Posture]:
     """Pose of every node in its parent node at configuration q (nq)."""
-    return [_posture(node, q) for node in tree.nodes]
+    return [_posture(node, q) for node in tree.outward()]
 
 
 def _posture(node: Node, q: Sequence[Value]) -> Posture:
@@ -99,7 +99,7 @@ def _posture(node: Node, q: Sequence[Value]) -> Posture:
 
 def rates(tree: KinematicTree, v: Sequence[Value]) -> list[Rate]:
     """S·v of every node, in its own frame, from a velocity-like vector v (nv)."""
-    return [_rate(node, v) for node in tree.nodes]
+    return [_rate(node, v) for node in tree.outward()]
 
 
 def scalar_rate(node: Node, v: Sequence[Value]) -> Value:
@@ -158,7 +158,7 @@ def columns(node: Node) -> list[tuple[int, float]]:
 def joint_dynamics(tree: KinematicTree, qd: Sequence[Value]) -> list[list[Value]]:
     """Damping and Coulomb friction of every node's joint: d·q̇ + f·sign(q̇)."""
     result = []
-    for node in tree.nodes:
+    for node in tree.outward():
         joint = node.joint
         own = [multiplier * qd[column] for column, multiplier in columns(node)]
         result.append([joint.damping * r + joint.friction * sign(r) for r in own])
@@ -168,7 +168,7 @@ def joint_dynamics(tree: KinematicTree, qd: Sequence[Value]) -> list[list[Value]
 def body_placements(tree: KinematicTree, q: Sequence[Value]) -> list[tuple[list[Vec3], Vec3]]:
     """World placement of every node: (rows of R_world_node, origin [m] in the world)."""
     placed: list[tuple[list[Vec3], Vec3]] = []
-    for node, posture in zip(tree.nodes, postures(tree, q), strict=True):
+    for node, posture in zip(tree.outward(), postures(tree, q), strict=True):
         rows = posture.R.matrix()
         if node.parent < 0:
             placed.append((list(rows), posture.p))

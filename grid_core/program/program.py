@@ -60,6 +60,8 @@ class Program:
     constants: tuple[float, ...]
     instructions: tuple[tuple[Op, int, int], ...]
     results: tuple[int, ...]
+    regions: tuple[int, ...] = ()
+    """Part of the robot each instruction belongs to (`grid_core.program.regions`)."""
 
     @property
     def num_inputs(self) -> int:

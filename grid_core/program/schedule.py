@@ -5,14 +5,18 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING
 
+from attrs import frozen
+
 from grid_core.program.ops import Op
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grid_core.program.graph import Graph
+    from attrs import frozen
 
-__all__ = ["reachable", "schedule"]
+from grid_core.program.graph import Graph
+
+__all__ = ["Scheduled", "reachable", "schedule"]
 
 Instructions = tuple[tuple[Op, int, int], ...]
 
@@ -30,17 +34,23 @@ def reachable(graph: Graph, roots: Sequence[int]) -> list[int]:
     return [node for node in range(len(graph)) if needed[node]]
 
 
-def schedule(
-    graph: Graph, roots: Sequence[int]
-) -> tuple[Instructions, tuple[float, ...], tuple[int, ...]]:
+@frozen
+class Scheduled:
+    """Instructions in order, in the numbering of `grid_core.program.program.Program`."""
+
+    instructions: Instructions
+    constants: tuple[float, ...]
+    results: tuple[int, ...]
+    """Value number of each root."""
+    regions: tuple[int, ...]
+    """Part of the robot each instruction belongs to."""
+
+
+def schedule(graph: Graph, roots: Sequence[int]) -> Scheduled:
     """Order the nodes that the roots need and number the values.
 
     Three orders are tried, the one with the fewest values alive at once is kept: as traced;
     depth first from the results; and greedily, always what frees most.
-
-    Returns:
-        The instructions, the constants they read, and the value number of each root, in the
-        numbering of `grid_core.program.program.Program`.
     """
     nodes = reachable(graph, roots)
     work = [n for n in nodes if graph.ops[n] not in (Op.INPUT, Op.CONST)]
@@ -146,7 +156,7 @@ def _peak(graph: Graph, order: Sequence[int], roots: Sequence[int]) -> int:
 
 def _numbered(
     graph: Graph, nodes: Sequence[int], order: Sequence[int], roots: Sequence[int]
-) -> tuple[Instructions, tuple[float, ...], tuple[int, ...]]:
+) -> Scheduled:
     number = [-1] * len(graph)
     constants: list[float] = []
     for node in range(len(graph)):
@@ -162,4 +172,9 @@ def _numbered(
         number[node] = base + index
         b = graph.b[node]
         instructions.append((graph.ops[node], number[graph.a[node]], number[b] if b >= 0 else -1))
-    return tuple(instructions), tuple(constants), tuple(number[r] for r in roots)
+    return Scheduled(
+        instructions=tuple(instructions),
+        constants=tuple(constants),
+        results=tuple(number[r] for r in roots),
+        regions=tuple(graph.regions[node] for node in order),
+    )

@@ -46,14 +46,15 @@ def trace(operation: Operation) -> Program:
         flat = np.asarray(outputs[port.name], dtype=object).reshape(-1)
         results += [node_of(graph, value) for value in flat]
         out_ports.append(ProgramPort(port.name, port.dims(operation.model, operation.options)))
-    instructions, constants, numbered = schedule(graph, results)
+    scheduled = schedule(graph, results)
     return Program(
         name=algorithm.name,
         inputs=declared,
         outputs=tuple(out_ports),
-        constants=constants,
-        instructions=instructions,
-        results=numbered,
+        constants=scheduled.constants,
+        instructions=scheduled.instructions,
+        results=scheduled.results,
+        regions=scheduled.regions,
     )
 
 

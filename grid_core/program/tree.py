@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Iterator
 
 import numpy as np
 from attrs import frozen
@@ -17,6 +18,7 @@ from grid_core.model.types import Array, Joint, JointKind, RobotModel
 from grid_core.program.canonical import canonical_frame, snap
 from grid_core.program.linalg import Symmetric, Vec3
 from grid_core.program.mass import NO_MASS, Mass, split_at_joint
+from grid_core.program.regions import limbs, visit
 
 __all__ = ["Attachment", "KinematicTree", "Node"]
 
@@ -88,6 +90,8 @@ class KinematicTree:
             for node, T in attached
         )
         """By body ID."""
+        self.regions = limbs([n.parent for n in self.nodes])
+        """Region of each node (`grid_core.program.regions`)."""
 
     @staticmethod
     def of(model: RobotModel, *, regroup: bool) -> KinematicTree:
@@ -99,6 +103,14 @@ class KinematicTree:
             tree = KinematicTree(model, regroup=regroup)
             _RECENT.append((model, regroup, tree))
         return tree
+
+    def outward(self) -> Iterator[Node]:
+        """Walk from the root to the leaves; marks what is traced with the node's region."""
+        return visit((node, self.regions[node.index]) for node in self.nodes)
+
+    def inward(self) -> Iterator[Node]:
+        """Walk from the leaves to the root; marks what is traced with the node's region."""
+        return visit((node, self.regions[node.index]) for node in reversed(self.nodes))
 
     def children(self, index: int) -> list[Node]:
         """Nodes that hang from a node (-1: from the root)."""

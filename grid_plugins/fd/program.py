@@ -8,16 +8,9 @@ from grid_core.model.types import JointKind
 from grid_core.program.articulated import ArticulatedInertia
 from grid_core.program.cheapest import cheapest
 from grid_core.program.ldlt import LTDL
-from grid_core.program.linalg import ZERO3, Vec3
-from grid_core.program.motion import (
-    Posture,
-    Rate,
-    columns,
-    joint_dynamics,
-    postures,
-    project,
-    rates,
-)
+from grid_core.program.linalg import Vec3
+from grid_core.program.motion import Posture, columns, joint_dynamics, postures, project
+from grid_core.program.newton_euler import Wrench, inertial_forces, subtract_external
 from grid_core.program.scalar import Value, is_zero
 from grid_core.program.tree import KinematicTree, Node
 
@@ -58,16 +51,20 @@ def minv(ctx: Context[Any]) -> Mapping[str, Any]:
 
 
 def articulated_body(ctx: Context[Any]) -> Mapping[str, Any]:
-    """Featherstone 2008, Table 7.1, with origins' accelerations in place of spatial ones."""
+    """Featherstone 2008, Table 7.1, for the difference from the motion without q̈.
+
+    Accelerations and forces at q̈ = 0 (gravity and velocity terms) come from Newton-Euler; what
+    the articulated bodies then pass on is linear in q̈ alone, so no velocity term meets an
+    articulated inertia.
+    """
     tree = KinematicTree.of(ctx.model, regroup=True)
     pose = postures(tree, ctx["q"])
-    rate = rates(tree, ctx["qd"])
-    drift, bias = _velocity_terms(tree, pose, rate)
+    rest = [0.0] * ctx.model.nv
+    forces = inertial_forces(tree, pose, ctx["qd"], rest, ctx["gravity"])
     if ctx.get("f_ext") is not None:
-        _subtract_external(tree, bias, ctx["f_ext"])
-    torque = _joint_torques(tree, ctx)
-    joints = _inward(tree, pose, drift, bias, torque)
-    return {"qdd": _outward(tree, pose, drift, joints, ctx["gravity"])}
+        subtract_external(tree, forces, ctx["f_ext"])
+    joints = _inward(tree, pose, forces, _joint_torques(tree, ctx))
+    return {"qdd": _outward(tree, pose, joints)}
 
 
 Spatial = list[Value]
@@ -76,7 +73,7 @@ Spatial = list[Value]
 
 def _joint_torques(tree: KinematicTree, ctx: Context[Any]) -> list[list[Value]]:
     u = ctx["u"]
-    torque = [[u[column] for column, _ in columns(node)] for node in tree.nodes]
+    torque = [[u[column] for column, _ in columns(node)] for node in tree.outward()]
     if ctx.options.use_joint_dynamics:
         drag = joint_dynamics(tree, ctx["qd"])
         torque = [
@@ -86,121 +83,76 @@ def _joint_torques(tree: KinematicTree, ctx: Context[Any]) -> list[list[Value]]:
     return torque
 
 
-def _velocity_terms(
-    tree: KinematicTree, pose: Sequence[Posture], rate: Sequence[Rate]
-) -> tuple[list[Spatial], list[Spatial]]:
-    """Each node's acceleration c and force p that come of velocity alone."""
-    velocity: list[Vec3] = []
-    drift: list[Spatial] = []
-    bias: list[Spatial] = []
-    for node, own, change in zip(tree.nodes, pose, rate, strict=True):
-        w0 = velocity[node.parent] if node.parent >= 0 else ZERO3
-        before = own.R.apply_t(w0)
-        linear = own.R.apply_t(w0.cross(w0.cross(own.p)))
-        if node.joint.kind is JointKind.FLOATING:
-            linear = linear + change.angular.cross(change.linear)
-        else:
-            linear = linear + before.cross(change.linear) * 2.0
-        drift.append([*linear, *before.cross(change.angular)])
-        w = before + change.angular
-        velocity.append(w)
-        bias.append(_centrifugal(node, w))
-    return drift, bias
-
-
-def _centrifugal(node: Node, w: Vec3) -> Spatial:
-    """Force ω × (ω × h) and moment ∫ x × (ω × (ω × x)) dm = -(ω × Σω), about the origin."""
-    force = w.cross(w.cross(node.h))
-    return [*force, *(-w.cross(node.second.times(w)))]
-
-
-def _subtract_external(tree: KinematicTree, bias: list[Spatial], f_ext: Any) -> None:
-    for body, at in enumerate(tree.attachments):
-        if at.node < 0:
-            continue
-        force = Vec3(*(row.dot(Vec3(*f_ext[body, :3])) for row in at.rotation))
-        moment = Vec3(*(row.dot(Vec3(*f_ext[body, 3:])) for row in at.rotation))
-        wrench = [*force, *(moment + at.position.cross(force))]
-        bias[at.node] = [b - x for b, x in zip(bias[at.node], wrench, strict=True)]
-
-
 class _JointSolution:
     """What the way out needs of a joint: U = I S, D = Sᵀ U factored, and u."""
 
     def __init__(
-        self, node: Node, inertia: ArticulatedInertia, bias: Spatial, torque: list[Value]
+        self, node: Node, inertia: ArticulatedInertia, force: Spatial, torque: list[Value]
     ) -> None:
         S = _subspace(node)
         self.S = S
         self.U = [inertia.times(s) for s in S]
-        D = [[_dot(s, u) for u in self.U] for s in S]
-        self.pivots = LTDL(D)
-        self.rest = [t - x for t, x in zip(torque, _project(node, bias), strict=True)]
+        self.pivots = LTDL([[_dot(s, u) for u in self.U] for s in S])
+        own = project(node, Vec3(*force[:3]), Vec3(*force[3:]))
+        self.rest = [t - x for t, x in zip(torque, own, strict=True)]
         self.inertia = inertia
-        self.bias = bias
+        self.force = force
 
-    def passed_on(self, drift: Spatial) -> tuple[ArticulatedInertia, Spatial]:
-        """Inertia and bias force that the parent feels, in the node's frame."""
+    def passed_on(self) -> tuple[ArticulatedInertia, Spatial]:
+        """Inertia and force that the parent feels, in the node's frame."""
         by_row = [self.pivots.solve([u[i] for u in self.U]) for i in range(6)]
         scaled = [[row[k] for row in by_row] for k in range(len(self.S))]
         free = [i for s in self.S for i in range(6) if s.count(0.0) == 5 and not is_zero(s[i])]
-        inertia = self.inertia.projected(self.U, scaled, free)
-        felt = inertia.times(drift)
-        bias = [b + f for b, f in zip(self.bias, felt, strict=True)]
+        force = self.force
         for column, x in zip(scaled, self.rest, strict=True):
-            bias = [b + c * x for b, c in zip(bias, column, strict=True)]
-        return inertia, bias
+            force = [b + c * x for b, c in zip(force, column, strict=True)]
+        return self.inertia.projected(self.U, scaled, free), force
 
 
 def _inward(
     tree: KinematicTree,
     pose: Sequence[Posture],
-    drift: list[Spatial],
-    bias: list[Spatial],
+    forces: Sequence[Wrench],
     torque: list[list[Value]],
 ) -> list[_JointSolution]:
-    inertia = [ArticulatedInertia.rigid(n.m, n.h, n.second) for n in tree.nodes]
-    force = list(bias)
+    # What arrives from the children is added where their parent stands: limbs do not meet.
+    arriving: list[list[tuple[ArticulatedInertia, Spatial]]] = [[] for _ in tree.nodes]
     joints: dict[int, _JointSolution] = {}
-    for node in reversed(tree.nodes):
+    for node in tree.inward():
         i = node.index
-        joints[i] = _JointSolution(node, inertia[i], force[i], torque[i])
-        if node.parent < 0:
-            continue
-        passed, felt = joints[i].passed_on(drift[i])
-        R, p = pose[i].R, pose[i].p
-        inertia[node.parent] = inertia[node.parent] + passed.seen_from_parent(R, p)
-        linear = R.apply(Vec3(*felt[:3]))
-        angular = R.apply(Vec3(*felt[3:])) + p.cross(linear)
-        total = [a + b for a, b in zip(force[node.parent], [*linear, *angular], strict=True)]
-        force[node.parent] = total
+        inertia = ArticulatedInertia.rigid(node.m, node.h, node.second)
+        force: Spatial = [*forces[i][0], *forces[i][1]]
+        for more_inertia, more_force in arriving[i]:
+            inertia = inertia + more_inertia
+            force = [a + b for a, b in zip(force, more_force, strict=True)]
+        joints[i] = _JointSolution(node, inertia, force, torque[i])
+        if node.parent >= 0:
+            passed, felt = joints[i].passed_on()
+            R, p = pose[i].R, pose[i].p
+            linear = R.apply(Vec3(*felt[:3]))
+            angular = R.apply(Vec3(*felt[3:])) + p.cross(linear)
+            arriving[node.parent].append((passed.seen_from_parent(R, p), [*linear, *angular]))
     return [joints[n.index] for n in tree.nodes]
 
 
 def _outward(
-    tree: KinematicTree,
-    pose: Sequence[Posture],
-    drift: list[Spatial],
-    joints: list[_JointSolution],
-    gravity: Value,
+    tree: KinematicTree, pose: Sequence[Posture], joints: list[_JointSolution]
 ) -> list[Value]:
-    accelerations: list[Spatial] = []
+    moved: list[Spatial] = []
     qdd: list[Value] = [0.0] * tree.model.nv
-    for node in tree.nodes:
+    for node in tree.outward():
         i, own = node.index, pose[node.index]
-        ground: Spatial = [0.0, 0.0, -gravity, 0.0, 0.0, 0.0]
-        above = accelerations[node.parent] if node.parent >= 0 else ground
+        above: Spatial = moved[node.parent] if node.parent >= 0 else [0.0] * 6
         turning = Vec3(*above[3:])
         linear = own.R.apply_t(Vec3(*above[:3]) + turning.cross(own.p))
         carried = [*linear, *own.R.apply_t(turning)]
-        carried = [a + c for a, c in zip(carried, drift[i], strict=True)]
         rest = [x - _dot(u, carried) for x, u in zip(joints[i].rest, joints[i].U, strict=True)]
         change = joints[i].pivots.solve(rest)
         for (column, _), value in zip(columns(node), change, strict=True):
             qdd[column] = value
         for s, value in zip(joints[i].S, change, strict=True):
             carried = [a + x * value for a, x in zip(carried, s, strict=True)]
-        accelerations.append(carried)
+        moved.append(carried)
     return qdd
 
 
@@ -215,10 +167,6 @@ def _subspace(node: Node) -> list[Spatial]:
     if kind is JointKind.PRISMATIC:
         return [[*node.axis, 0.0, 0.0, 0.0]]
     return [[0.0, 0.0, node.joint.pitch, 0.0, 0.0, 1.0]]
-
-
-def _project(node: Node, force: Spatial) -> list[Value]:
-    return project(node, Vec3(*force[:3]), Vec3(*force[3:]))
 
 
 def _dot(a: Sequence[Value], b: Sequence[Value]) -> Value:

@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 READ = """
 import sys, warnings
 warnings.simplefilter("ignore")
@@ -19,7 +17,6 @@ for seed in range(20):
 """
 
 
-@pytest.mark.xfail(strict=False, reason="placements are multiplied by BLAS, which differs")
 def test_identities_are_the_same_with_and_without_fused_products() -> None:
     """D32: NumPy's BLAS made to take the kernels of an old and of a newer processor."""
     old, new = (_identities(core) for core in ("Nehalem", "Haswell"))

@@ -39,14 +39,14 @@ def program_of(
     inputs = {name: new_inputs(graph, shape) for name, shape in dims.items()}
     outputs = {name: np.asarray(v, dtype=object) for name, v in function(**inputs).items()}
     nodes = [node_of(graph, value) for array in outputs.values() for value in array.reshape(-1)]
-    instructions, constants, results = schedule(graph, nodes)
+    scheduled = schedule(graph, nodes)
     return Program(
         name="synthetic",
         inputs=tuple(ProgramPort(n, d, uniform=n in uniform) for n, d in dims.items()),
         outputs=tuple(ProgramPort(n, array.shape) for n, array in outputs.items()),
-        constants=constants,
-        instructions=instructions,
-        results=results,
+        constants=scheduled.constants,
+        instructions=scheduled.instructions,
+        results=scheduled.results,
     )
 
 

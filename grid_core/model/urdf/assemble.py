@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import define, evolve, field
 
+from grid_core.model.spatial import compose
 from grid_core.model.types import (
     Array,
     Body,
@@ -108,7 +109,7 @@ class _Assembly:
     def add(self, joint: JointElement) -> None:
         """Add a joint whose parent link is placed, and its child link."""
         parent = self.links[joint.parent]
-        placement = parent.placement @ joint.origin
+        placement = compose(parent.placement, joint.origin)
         body = parent.body
         if joint.type is JointType.FIXED:
             self.fixed[joint.name] = (body, placement)

@@ -6,6 +6,8 @@ three prismatic joints and a spherical one; each but the last moves a massless b
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from attrs import field, frozen
 
@@ -70,6 +72,7 @@ def plane_basis(normal: Array) -> tuple[Array, Array, Array]:
     """
     nearest = int(np.argmax(np.abs(normal)))
     x = np.eye(3)[(nearest + 1) % 3]
-    x = x - (x @ normal) * normal
-    x = x / np.linalg.norm(x)
+    # Not by BLAS, whose last bit is the processor's; see grid_core.model.spatial.compose.
+    x = x - float(normal[(nearest + 1) % 3]) * normal
+    x = x / math.hypot(*x.tolist())
     return x, np.cross(normal, x), normal
