@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, frozen
 
 from grid_backend_cuda.compiler import compile_cubin, compiler_version
 from grid_backend_cuda.emit import Real
-from grid_backend_cuda.mapping import Mapping, SplitMapping, map_program
-from grid_backend_cuda.render import kernel_name, render
+from grid_backend_cuda.mapping import Mapping, SplitMapping, map_program, map_threads
+from grid_backend_cuda.render import TEMPLATES, kernel_name, render
 from grid_core.artifact import BuildStore, operation_key
 from grid_core.artifact.identity import source_digest
-from grid_core.backend import Operation
-from grid_core.program.program import Program
 from grid_core.program.trace import trace
+
+if TYPE_CHECKING:
+    from grid_core.backend import Operation
+    from grid_core.program.program import Program
 
 __all__ = ["Build", "Source", "build_operation", "kernel_source"]
 
@@ -70,7 +74,9 @@ class Build:
     def unpack(cls, payload: bytes) -> Build:
         """Read what `pack` wrote."""
         head, _, code = payload.partition(b"\n")
-        fields = {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(head).items()}
+        fields: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(head).items()
+        }
         return cls(**fields, code=code)
 
 
@@ -78,13 +84,15 @@ def kernel_source(operation: Operation) -> Source:
     """Trace and render an operation."""
     program = trace(operation)
     real = Real(operation.dtype.name)
-    mapping = map_program(program, real)
+    # A template of the algorithm's own is about one problem a thread.
+    own = operation.algorithm.template
+    mapping = map_program(program, real) if own is None else map_threads(program, real)
     text = render(
         program,
         real,
         mapping,
         robot=operation.model.name,
-        template=operation.algorithm.template,
+        template=own,
     )
     return Source(program, real, mapping, kernel_name(program), text)
 
@@ -143,12 +151,11 @@ def build_operation(operation: Operation, arch: str, cache_dir: Any) -> Build:
 
 
 def _template_digest(operation: Operation) -> str:
-    import hashlib  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
-
-    files = sorted((Path(__file__).parent / "templates").glob("*.j2"))
+    """SHA-256 of the shared templates, and of all that lie beside the algorithm's own."""
+    files = sorted(TEMPLATES.glob("*.j2"))
     if operation.algorithm.template is not None:
-        files.append(Path(operation.algorithm.template))
+        own = Path(operation.algorithm.template)
+        files += sorted({own, *own.parent.glob("*.j2")})
     digest = hashlib.sha256()
     for file in files:
         data = file.read_bytes()

@@ -5,12 +5,13 @@ Needs no GPU and no driver. Compilation runs outside the GIL, so kernels build i
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
 from attrs import asdict, frozen
 
-from grid_core.errors import BackendError
+from grid_core.errors import BackendError, BackendUnavailable
 
 __all__ = ["Resources", "compile_cubin", "compile_ptx", "compiler_version", "supported_archs"]
 
@@ -31,9 +32,22 @@ class Resources:
         return asdict(self)
 
 
+@functools.cache
 def _nvrtc() -> Any:
-    from cuda.bindings import nvrtc  # noqa: PLC0415 - only a build needs the compiler
+    """The bindings' compiler module.
 
+    Raises:
+        BackendUnavailable: the bindings or the compiler's library are not installed.
+    """
+    try:
+        from cuda.bindings import nvrtc  # noqa: PLC0415 - only a build needs the compiler
+
+        nvrtc.nvrtcVersion()
+    except Exception as error:
+        raise BackendUnavailable(
+            f"the compiler NVRTC was not found ({type(error).__name__}); "
+            "pip install 'grid-robotics[cuda]'"
+        ) from error
     return nvrtc
 
 
@@ -98,7 +112,7 @@ def _compile(source: str, kernel: str, options: list[str], *, ptx: bool) -> tupl
 def _blob(nvrtc: Any, size: Any, read: Any, program: Any) -> bytes:
     status, length = size(program)
     _check(nvrtc, status, "reading NVRTC's result")
-    data = b" " * length
+    data = b" " * int(length)
     (status,) = read(program, data)
     _check(nvrtc, status, "reading NVRTC's result")
     return data

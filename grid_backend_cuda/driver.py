@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import functools
 import importlib.util
 from typing import Any
 
 from attrs import frozen
 
+from grid_backend_cuda.compiler import compiler_version
 from grid_core.errors import BackendError, BackendUnavailable
 
 __all__ = ["Card", "card", "check", "driver", "unavailable", "use"]
+
+_INSTALL = "pip install 'grid-robotics[cuda]'"
+_NO_DEVICE = 100
+"""CUDA_ERROR_NO_DEVICE."""
+_NOTHING_SEEN = "the NVIDIA driver sees no device; see nvidia-smi and CUDA_VISIBLE_DEVICES"
+_OLDEST = 13000
+"""CUDA version that a driver must know, as it counts: machine code of 13.x is for 13.0 on."""
 
 
 @functools.cache
@@ -30,28 +40,49 @@ def driver() -> Any:
 
 @functools.cache
 def unavailable() -> str | None:
-    """Say what is missing to run on a GPU and what to do about it; None when nothing is."""
-    if (
-        importlib.util.find_spec("cuda") is None
-        or importlib.util.find_spec("cuda.bindings") is None
-    ):
-        return "the wheel cuda-bindings is not installed; pip install 'grid-robotics[cuda]'"
-    try:
-        from cuda.bindings import driver as bindings  # noqa: PLC0415
+    """Say what is missing to run on a GPU and what to do about it; None when nothing is.
 
-        (status,) = bindings.cuInit(0)
-    except Exception as error:  # noqa: BLE001 - the bindings raise their own kinds when libcuda is absent
+    Where there is no GPU, nothing of CUDA's Python packages is imported to find that out.
+    """
+    with contextlib.suppress(ModuleNotFoundError):
+        if importlib.util.find_spec("cuda.bindings") is not None:
+            return _driver_fault() or _compiler_fault()
+    return f"the wheel cuda-bindings is not installed; {_INSTALL}"
+
+
+def _driver_fault() -> str | None:
+    """Ask the driver itself, which needs no package to answer."""
+    try:
+        library = _driver_library()
+    except OSError as error:
+        return f"no NVIDIA driver was found ({error}); install one of version 580 or newer"
+    status = library.cuInit(0)
+    if status == _NO_DEVICE:
+        return _NOTHING_SEEN
+    if status:
+        return f"the NVIDIA driver did not start (error {status}); see nvidia-smi"
+    number = ctypes.c_int()
+    library.cuDriverGetVersion(ctypes.byref(number))
+    if number.value < _OLDEST:
+        knows = f"{number.value // 1000}.{number.value % 1000 // 10}"
         return (
-            f"no NVIDIA driver was found ({type(error).__name__}: {error}); install one of "
-            "version 580 or newer"
+            f"the NVIDIA driver is too old: it knows CUDA {knows}, and kernels are compiled for "
+            "13.0; install one of version 580 or newer"
         )
-    if status.name == "CUDA_ERROR_NO_DEVICE":
-        return "the NVIDIA driver sees no device; see nvidia-smi and CUDA_VISIBLE_DEVICES"
-    if status.value:
-        return f"the NVIDIA driver did not start: {status.name}; see nvidia-smi"
-    status, count = bindings.cuDeviceGetCount()
-    if status.value or not count:
-        return "the NVIDIA driver sees no device; see nvidia-smi and CUDA_VISIBLE_DEVICES"
+    if library.cuDeviceGetCount(ctypes.byref(number)) or not number.value:
+        return _NOTHING_SEEN
+    return None
+
+
+def _driver_library() -> Any:
+    return ctypes.CDLL("libcuda.so.1")
+
+
+def _compiler_fault() -> str | None:
+    try:
+        compiler_version()
+    except BackendUnavailable as error:
+        return str(error)
     return None
 
 

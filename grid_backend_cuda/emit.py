@@ -7,14 +7,19 @@ that belong together are left to the compiler's own contraction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import define, field, frozen
 
 from grid_backend_cuda.trig import quadrant_statements
 from grid_core.program.ops import Op
-from grid_core.program.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from grid_core.program.program import Program
 
 __all__ = ["Chunk", "Real", "Writer", "emit"]
 
@@ -37,7 +42,12 @@ class Real:
 
     def literal(self, value: float) -> str:
         """A constant with all its digits; negative ones parenthesised."""
-        text = f"{np.float32(value):.9g}" if self.dtype == "float32" else f"{value:.17g}"
+        if self.dtype == "float32":
+            with np.errstate(over="ignore"):
+                value = float(np.float32(value))
+            if math.isinf(value):
+                return f"__int_as_float({'0x7f800000' if value > 0 else '0xff800000'})"
+        text = f"{value:.9g}" if self.dtype == "float32" else f"{value:.17g}"
         if not any(c in text for c in ".e"):
             text += ".0"
         text += "f" if self.dtype == "float32" else ""

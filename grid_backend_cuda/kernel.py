@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grid_backend_cuda.build import Build
-from grid_backend_cuda.driver import Card, use
 from grid_backend_cuda.launch import ALIGNMENT, Launcher
 from grid_backend_cuda.staging import Staging
-from grid_core.backend import Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from grid_backend_cuda.build import Build
+    from grid_backend_cuda.driver import Card
+    from grid_core.backend import Operation
 
 __all__ = ["CudaKernel"]
 
@@ -50,11 +53,22 @@ class CudaKernel:
         for value in (*arguments, *results):
             if type(value) is int:
                 merged |= value
+        self.fire(batch, arguments, results, stream, aligned=merged % ALIGNMENT == 0)
+
+    def fire(
+        self,
+        batch: int,
+        arguments: Sequence[int | float],
+        results: Sequence[int],
+        stream: int,
+        *,
+        aligned: bool,
+    ) -> None:
+        """Enqueue, knowing whether every pointer is a multiple of `ALIGNMENT`."""
         values = [arguments[k] for k in self._order]
-        self._launcher(batch, [*values, *results], stream, aligned=merged % ALIGNMENT == 0)
+        self._launcher(batch, [*values, *results], stream, aligned=aligned)
 
     def close(self) -> None:
         """Free what it holds on the device."""
-        with use(self._card):
-            self._staging.close()
+        self._staging.close()
         self._launcher.close()

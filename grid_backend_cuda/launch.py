@@ -5,12 +5,15 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grid_backend_cuda.build import Build
 from grid_backend_cuda.driver import Card, check, driver, use
 from grid_core.errors import BackendError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from grid_backend_cuda.build import Build
 
 __all__ = ["ALIGNMENT", "Launcher"]
 

@@ -8,12 +8,15 @@ barrier is needed.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from grid_backend_cuda.emit import Chunk, Real
 from grid_backend_cuda.split import Split, split_program
-from grid_core.program.program import Program, ProgramPort
+
+if TYPE_CHECKING:
+    from grid_core.program.program import Program, ProgramPort
 
 __all__ = ["Mapping", "SplitMapping", "Staged", "map_program", "map_split", "map_threads"]
 
@@ -48,6 +51,8 @@ class Staged:
     """Distance of rows in shared memory; padded where bank conflicts would be many."""
     offset: int
     """First scalar in the warp's share."""
+    by_vectors: bool = False
+    """Whether part of a longer row is written and read 16 bytes at a time."""
 
     @property
     def contiguous(self) -> bool:
@@ -155,7 +160,7 @@ class SplitMapping:
 
 def _pitch(size: int) -> int:
     """Rows of odd pitch meet no bank twice; a conflict of two is cheaper than unaligned rows."""
-    return size if math.gcd(size, WARP) <= 2 else size + 1  # noqa: PLR2004
+    return size if math.gcd(size, WARP) <= 2 else size + 1
 
 
 def map_program(program: Program, real: Real) -> Mapping | SplitMapping:
@@ -178,7 +183,10 @@ def map_threads(program: Program, real: Real) -> Mapping:
     # Inputs are read out of shared memory up to the last instruction; outputs lie beside them,
     # except where one chunk is all there is and can follow them in place.
     after = 0 if len(chunks) == 1 else offset
-    staged_chunks = tuple(Staged(len(c.values), _pitch(len(c.values)), after) for c in chunks)
+    per_vector = 16 // real.bytes
+    staged_chunks = tuple(
+        _stage_chunk(c, program.outputs[c.port].size, after, per_vector) for c in chunks
+    )
     tile = max([offset] + [s.offset + WARP * s.pitch for s in staged_chunks])
     tile += -tile % 4  # every tile begins on 16 bytes
     # Fetching ahead hides the reads; what mostly writes is better off with more warps.
@@ -224,6 +232,14 @@ def _stage_inputs(program: Program) -> tuple[tuple[Staged | None, ...], int]:
         staged.append(Staged(port.size, _pitch(port.size), offset))
         offset += WARP * _pitch(port.size)
     return tuple(staged), offset
+
+
+def _stage_chunk(chunk: Chunk, width: int, offset: int, per_vector: int) -> Staged:
+    size = len(chunk.values)
+    if size != width and size % per_vector == 0 and width % per_vector == 0:
+        # One vector more than the row: eight lanes' vectors then lie in all banks, each once.
+        return Staged(size, size + per_vector, offset, by_vectors=True)
+    return Staged(size, _pitch(size), offset)
 
 
 def _split(index: int, port: ProgramPort, values: tuple[int, ...]) -> list[Chunk]:

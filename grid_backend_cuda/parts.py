@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from grid_backend_cuda.emit import Real, Writer
-from grid_backend_cuda.split import Split
-from grid_core.program.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grid_backend_cuda.split import Split
+    from grid_core.program.program import Program
 
 __all__ = ["emit_parts"]
 
@@ -31,7 +35,8 @@ def emit_parts(
     for position, value in enumerate(program.results):
         places.setdefault(value, []).append(position)
     return [
-        _warp(program, real, split, warp, read, (places, result)) for warp in range(split.warps)
+        _warp(program, real, split, warp, read=read, results=(places, result))
+        for warp in range(split.warps)
     ]
 
 
@@ -40,6 +45,7 @@ def _warp(
     real: Real,
     split: Split,
     warp: int,
+    *,
     read: Callable[[int], str],
     results: tuple[dict[int, list[int]], Callable[[int], str]],
 ) -> list[list[str]]:

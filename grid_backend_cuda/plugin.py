@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -27,8 +26,6 @@ class CudaBackend:
 
     def unavailable(self) -> str | None:
         """Say whether the wheels, the driver or a device are missing."""
-        if importlib.util.find_spec("cuda") is None:
-            return "the wheel cuda-bindings is not installed; pip install 'grid-robotics[cuda]'"
         from grid_backend_cuda.driver import unavailable  # noqa: PLC0415
 
         return unavailable()

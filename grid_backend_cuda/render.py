@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from attrs import frozen
@@ -13,12 +13,18 @@ from grid_backend_cuda.emit import Chunk, Real, emit
 from grid_backend_cuda.mapping import Mapping, SplitMapping, Staged
 from grid_backend_cuda.parts import emit_parts
 from grid_backend_cuda.trig import far_functions
-from grid_core.program.program import Program, ProgramPort
+from grid_core.errors import BackendError
 
-__all__ = ["Argument", "kernel_name", "render"]
+if TYPE_CHECKING:
+    from grid_core.program.program import Program, ProgramPort
 
+__all__ = ["TEMPLATES", "Argument", "kernel_name", "render"]
+
+TEMPLATES = Path(__file__).parent / "templates"
 SHARED_TEMPLATE = "kernel.cu.j2"
 SPLIT_TEMPLATE = "split.cu.j2"
+_VECTORS = {"float32": ("float4", 4), "float64": ("double2", 2)}
+"""CUDA's type of 16 bytes, and how many scalars it holds."""
 
 
 @frozen
@@ -50,7 +56,6 @@ def render(program: Program, real: Real, mapping: Mapping | SplitMapping, **opti
         for port, staged in zip(program.inputs, mapping.inputs, strict=True)
     ]
     outputs = [Argument(port, f"out_{port.name}") for port in program.outputs]
-    wide = {"float32": ("float4", 4), "float64": ("double2", 2)}[real.dtype]
     if isinstance(mapping, SplitMapping):
         template = _template(None, SPLIT_TEMPLATE)
         code = _split_code(program, real, mapping, inputs, outputs)
@@ -67,8 +72,8 @@ def render(program: Program, real: Real, mapping: Mapping | SplitMapping, **opti
         min_blocks=options.get("min_blocks", mapping.min_blocks),
         inputs=inputs,
         outputs=outputs,
-        vector=wide[0],
-        per_vector=wide[1],
+        vector=_VECTORS[real.dtype][0],
+        per_vector=_VECTORS[real.dtype][1],
         far_functions=far_functions(real),
         **code,
     )
@@ -80,20 +85,25 @@ def _comment(text: str) -> str:
 
 
 def _template(own: str | None, name: str) -> jinja2.Template:
-    loaders: list[jinja2.BaseLoader] = [
-        jinja2.FileSystemLoader(Path(__file__).parent / "templates")
-    ]
-    if own is not None:
-        loaders.insert(0, jinja2.FileSystemLoader(Path(own).parent))
-        name = Path(own).name
-    return _environment(tuple(loaders)).get_template(name)
+    """Return a shared template, or an algorithm's own, whatever its file is called.
+
+    Raises:
+        BackendError: the algorithm's own cannot be read.
+    """
+    if own is None:
+        return _environment(TEMPLATES).get_template(name)
+    try:
+        text = Path(own).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BackendError(f"the template {own} cannot be read: {error}") from error
+    return _environment(TEMPLATES, Path(own).parent).from_string(text)
 
 
 @functools.cache
-def _environment(loaders: tuple[jinja2.BaseLoader, ...]) -> jinja2.Environment:
+def _environment(*folders: Path) -> jinja2.Environment:
     # CUDA C is no markup: there is nothing to escape.
     return jinja2.Environment(  # noqa: S701
-        loader=jinja2.ChoiceLoader(list(loaders)),
+        loader=jinja2.FileSystemLoader(folders),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -144,14 +154,18 @@ def _body(
 ) -> list[str]:
     sources = _sources(inputs)
     places = dict(zip(mapping.chunks, mapping.staged_chunks, strict=True))
-    in_place = len(mapping.chunks) == 1
+    # The first chunk to be written shares its memory with nothing, but for the only one, which
+    # lies over the inputs. The order is that in which values are known, not that of the chunks.
+    fresh = len(mapping.chunks) > 1
 
     def write(chunk: Chunk, values: list[str]) -> list[str]:
         s, width = places[chunk], outputs[chunk.port].port.size
         target = f"{outputs[chunk.port].symbol} + first * {width} + {chunk.first}"
         arguments = f"({target}, tile + {s.offset}, rows, lane, vectors);"
-        lines = ["__syncwarp();"] if in_place or chunk is not mapping.chunks[0] else []
-        lines += [f"tile[{s.offset + k} + lane * {s.pitch}] = {v};" for k, v in enumerate(values)]
+        nonlocal fresh
+        lines = [] if fresh else ["__syncwarp();"]
+        fresh = False
+        lines += _staging(s, values, real)
         lines += [
             "__syncwarp();",
             f"grid_store<{s.size}, {s.pitch}, {width}>{arguments}",
@@ -159,3 +173,13 @@ def _body(
         return lines
 
     return emit(program, real, lambda v: sources[v], mapping.chunks, write)
+
+
+def _staging(s: Staged, values: list[str], real: Real) -> list[str]:
+    """Statements that write a chunk's values into the thread's row of shared memory."""
+    if not s.by_vectors:
+        return [f"tile[{s.offset + k} + lane * {s.pitch}] = {v};" for k, v in enumerate(values)]
+    vector, each = _VECTORS[real.dtype]
+    row = f"reinterpret_cast<{vector}*>(tile + {s.offset} + lane * {s.pitch})"
+    groups = [values[k : k + each] for k in range(0, len(values), each)]
+    return [f"{row}[{k}] = {{{', '.join(group)}}};" for k, group in enumerate(groups)]

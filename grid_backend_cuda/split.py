@@ -9,13 +9,17 @@ a fraction of the whole.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from grid_core.program.ops import Op
-from grid_core.program.program import Program
 from grid_core.program.regions import TRUNK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grid_core.program.program import Program
 
 __all__ = ["Split", "settled_regions", "split_program"]
 
@@ -54,7 +58,7 @@ def split_program(program: Program, warps: int = 4) -> Split | None:
         return None
     regions = settled_regions(program)
     numbers = sorted(set(regions) - {TRUNK})
-    if len(numbers) < 2:  # noqa: PLR2004 - one limb is no split
+    if len(numbers) < 2:
         return None
     warp_of = _packed(regions, numbers, warps)
     home = tuple(warp_of[r] for r in regions)

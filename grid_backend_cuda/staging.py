@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grid_backend_cuda.driver import check, driver, use
-from grid_backend_cuda.launch import Launcher
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grid_backend_cuda.launch import Launcher
 
 __all__ = ["Staging"]
 
@@ -35,7 +38,7 @@ class _Slot:
             size = max(rows * width * dtype.itemsize, 16)
             address = check(cu.cuMemHostAlloc(size, 0), f"pinning {size} bytes")
             self._pinned.append(address)
-            buffer = (ctypes.c_byte * size).from_address(int(address))
+            buffer: Any = (ctypes.c_byte * size).from_address(int(address))
             self.host[name] = np.frombuffer(buffer, dtype)[: rows * width].reshape(rows, width)
             self.device[name] = int(check(cu.cuMemAlloc(size), f"taking {size} bytes"))
         self.pending: tuple[int, int] | None = None
@@ -86,7 +89,7 @@ class Staging:
         have = min((len(next(iter(s.host.values()))) for s in self._slots), default=0)
         if len(self._slots) >= count and have >= rows:
             return
-        self.close()
+        self._release()
         self._slots = [_Slot(rows, self._widths, self._dtype) for _ in range(count)]
 
     def _start(
@@ -127,7 +130,11 @@ class Staging:
             np.copyto(outputs[name][begin:end], slot.host[name][: end - begin])
 
     def close(self) -> None:
-        """Give the slots back."""
+        """Give the slots back, once no call uses them."""
+        with self._lock, use(self._launcher.card):
+            self._release()
+
+    def _release(self) -> None:
         for slot in self._slots:
             slot.close()
         self._slots = []

@@ -44,18 +44,18 @@ def quadrant_statements(real: Real, x: str, tag: str) -> list[str]:
     for i, part in enumerate(PI_HALF[d]):
         lines.append(f"const {T} {tag}_r{i} = {tag}_k * {real.literal(-part)} + {reduced};")
         reduced = f"{tag}_r{i}"
+    sine, cosine = (_horner(real, f"{tag}_z", table[d]) for table in (SINE, COSINE))
+    far = f"fabs{'f' if d == 'float32' else ''}({r}) > {real.literal(FAR_LIMIT[d])}"
     lines += [
         f"const {T} {tag}_z = {reduced} * {reduced};",
-        f"const {T} {tag}_s = {reduced} * {tag}_z * {_horner(real, f'{tag}_z', SINE[d])} + {reduced};",
-        f"const {T} {tag}_c = {tag}_z * {tag}_z * {_horner(real, f'{tag}_z', COSINE[d])} + "
-        f"({tag}_z * {half} + {one});",
+        f"const {T} {tag}_s = {reduced} * {tag}_z * {sine} + {reduced};",
+        f"const {T} {tag}_c = {tag}_z * {tag}_z * {cosine} + ({tag}_z * {half} + {one});",
         f"const {bits} {tag}_q = {cast}({tag}_m);",
         f"{T} {tag}_sin = ({tag}_q & 1) ? {tag}_c : {tag}_s;",
         f"{T} {tag}_cos = ({tag}_q & 1) ? {tag}_s : {tag}_c;",
         f"{tag}_sin = ({tag}_q & 2) ? -{tag}_sin : {tag}_sin;",
         f"{tag}_cos = (({tag}_q + 1) & 2) ? -{tag}_cos : {tag}_cos;",
-        f"if (fabs{'f' if d == 'float32' else ''}({r}) > {real.literal(FAR_LIMIT[d])}) "
-        f"{{ {tag}_sin = grid_far_sin({r}); {tag}_cos = grid_far_cos({r}); }}",
+        f"if ({far}) {{ {tag}_sin = grid_far_sin({r}); {tag}_cos = grid_far_cos({r}); }}",
     ]
     return lines
 
