@@ -24,6 +24,13 @@ __all__ = ["canonical_frame", "snap"]
 SNAP = 1e-11
 """A rotation's entry this near to 0 or ±1 is a quarter turn as far as a URDF's digits tell."""
 
+REACH = 2.0
+"""How far a frame may slide along its axis, in distances between its joint and the next ones.
+
+Two axes that are parallel but for a millionth meet far away. A frame there would save a product
+or two and lose every digit: moments about it are of the distance squared.
+"""
+
 _TURNING = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.HELICAL)
 
 
@@ -73,30 +80,30 @@ def _angles(T: Array) -> Iterator[float]:
         yield math.atan2(-R[2, 0], R[2, 1])
 
 
-def _slides(T: Array) -> Iterator[float]:
+def _slides(T: Array, reach: float) -> Iterator[float]:
     """Slides along the child's z that zero components of the placement's translation."""
     yield 0.0
     axis, p = T[:3, 2], T[:3, 3]
-    for k in range(3):
-        if abs(axis[k]) > SNAP and abs(p[k]) > SNAP:
-            yield -p[k] / axis[k]
+    candidates = [-p[k] / axis[k] for k in range(3) if min(abs(axis[k]), abs(p[k])) > SNAP]
     foot = -float(axis @ p)
-    yield foot
+    yield from (d for d in (*candidates, foot) if abs(d) <= reach)
 
 
-def _parent_slides(T: Array) -> Iterator[float]:
+def _parent_slides(T: Array, reach: float) -> Iterator[float]:
     """Slides of the parent along its z that bring it level with this child's axis."""
     axis, p = T[:3, 2], T[:3, 3]
-    yield float(p[2])
+    candidates = [float(p[2])]
     flat = axis[:2]
     along = float(flat @ flat)
     if along > SNAP:
         # Foot of the common normal of the two axes.
-        yield float(p[2] - axis[2] * (flat @ p[:2]) / along)
+        candidates.append(float(p[2] - axis[2] * (flat @ p[:2]) / along))
+    yield from (d for d in candidates if abs(d) <= reach)
 
 
-def _best_cost(T: Array) -> float:
-    return min(_cost(T @ _about_z(a, d)) for a, d in itertools.product(_angles(T), _slides(T)))
+def _best_cost(T: Array, reach: float) -> float:
+    moves = itertools.product(_angles(T), _slides(T, reach))
+    return min(_cost(T @ _about_z(a, d)) for a, d in moves)
 
 
 def canonical_frame(joint: Joint, placement: Array, children: list[tuple[Joint, Array]]) -> Array:
@@ -120,14 +127,16 @@ def canonical_frame(joint: Joint, placement: Array, children: list[tuple[Joint, 
         for child, T in children
         if child.kind is not JointKind.PRISMATIC
     ]
+    distances = [np.linalg.norm(T[:3, 3]) for T in (joint.placement, *(T for _, T in children))]
+    reach = REACH * float(max(distances))
     weight = 0.0 if joint.parent < 0 else 1.0  # nothing moves above the first joint
     angles = [*_angles(start), *(a for T in below for a in _parent_angles(T))]
-    slides = [*_slides(start), *(d for T in below for d in _parent_slides(T))]
+    slides = [*_slides(start, reach), *(d for T in below for d in _parent_slides(T, reach))]
     best, best_cost = (0.0, 0.0), math.inf
     for angle, slide in itertools.product(dict.fromkeys(angles), dict.fromkeys(slides)):
         own = _about_z(angle, slide)
         back = np.linalg.inv(own)
-        cost = weight * _cost(start @ own) + sum(_best_cost(back @ T) for T in below)
+        cost = weight * _cost(start @ own) + sum(_best_cost(back @ T, reach) for T in below)
         if cost < best_cost - 1e-9:
             best, best_cost = (angle, slide), cost
     return base @ _about_z(*best)
