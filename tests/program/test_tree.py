@@ -131,6 +131,23 @@ def test_frames_are_rotations_and_axes_are_z(robot: Robot) -> None:
             np.testing.assert_allclose(list(node.axis), [0.0, 0.0, 1.0], atol=1e-11)
 
 
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize("robot", example_params())
+def test_frames_stay_near_their_joints(robot: Robot, floating: bool) -> None:
+    """Where two axes all but meet far away, a frame there would lose every digit."""
+    model = robot.load(floating_base=floating)
+    lengths = [np.linalg.norm(j.placement[:3, 3]) for j in model.joints]
+    children: dict[int, list[int]] = {}
+    for joint in model.joints:
+        children.setdefault(joint.parent, []).append(joint.id)
+    for joint, at in zip(
+        model.joints, KinematicTree(model, regroup=False).attachments, strict=True
+    ):
+        if at.node >= 0 and joint.kind is not JointKind.PRISMATIC:
+            longest = max(lengths[k] for k in (joint.id, *children.get(joint.id, [])))
+            assert np.linalg.norm(list(at.position)) <= 2.0 * longest + 1e-12
+
+
 def _tilted(tilt: float, where: str) -> RobotModel:
     """Three joints; the axis or the frame of the second and third is off by `tilt` [rad]."""
     axis = (np.sin(tilt) if where == "axis" else 0.0, 1.0, 0.0)
