@@ -58,10 +58,6 @@ class Kind(Protocol):
         """Make an array for results where another one lies; quicker than `empty` where it can."""
         ...
 
-    def fits(self, array: Any, dims: tuple[int, ...], dtype: str, device: int) -> int | None:
-        """Pointer of a batched array that is just what a kernel takes, or None to look closer."""
-        ...
-
 
 class Torch:
     """PyTorch tensors: the current stream, no synchronisation."""
@@ -104,17 +100,6 @@ class Torch:
         """Make a tensor by PyTorch's caching allocator."""
         return array.new_empty(shape)
 
-    def fits(self, array: Any, dims: tuple[int, ...], dtype: str, device: int) -> int | None:
-        """Check a tensor attribute by attribute: a call has microseconds."""
-        if (
-            array.dtype is self._types[dtype]
-            and array.get_device() == device
-            and array.is_contiguous()
-            and array.shape[1:] == dims
-        ):
-            return int(array.data_ptr())
-        return None
-
 
 class _Plain:
     """Kinds without a short way."""
@@ -123,11 +108,6 @@ class _Plain:
         """Make an array of the same kind, dtype and device."""
         view = self.view(array, 0)  # type: ignore[attr-defined]
         return self.empty(shape, view.dtype, view.device)  # type: ignore[attr-defined]
-
-    def fits(self, array: Any, dims: tuple[int, ...], dtype: str, device: int) -> int | None:
-        """Always look closer."""
-        del array, dims, dtype, device
-        return None
 
 
 class Cupy(_Plain):

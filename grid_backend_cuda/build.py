@@ -59,6 +59,7 @@ class Build:
     registers: int
     spill_bytes: int
     stack_bytes: int
+    static_shared_bytes: int
     operations: int
     fused: int
     live: int

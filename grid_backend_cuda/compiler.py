@@ -11,9 +11,20 @@ from typing import Any
 
 from attrs import asdict, frozen
 
-from grid_core.errors import BackendError, BackendUnavailable
+from grid_core.errors import BackendError, BackendUnavailable, OptionError
+from grid_core.wording import listing, near
 
-__all__ = ["Resources", "compile_cubin", "compile_ptx", "compiler_version", "supported_archs"]
+__all__ = [
+    "Resources",
+    "compile_cubin",
+    "compile_ptx",
+    "compiler_version",
+    "require_arch",
+    "supported_archs",
+]
+
+OLDEST_ARCH = 80
+"""Copies from device to shared memory beside arithmetic begin there."""
 
 
 @frozen
@@ -26,6 +37,8 @@ class Resources:
     """Bytes of registers spilled to local memory, stores only."""
     stack_bytes: int
     """Local memory of a thread."""
+    static_shared_bytes: int = 0
+    """Shared memory that the source declares with a size."""
 
     def as_dict(self) -> dict[str, int]:
         """Plain data."""
@@ -65,6 +78,20 @@ def supported_archs() -> tuple[int, ...]:
     status, archs = nvrtc.nvrtcGetSupportedArchs()
     _check(nvrtc, status, "asking NVRTC for its architectures")
     return tuple(archs)
+
+
+def require_arch(arch: str) -> None:
+    """Raise `OptionError` where NVRTC does not compile for an architecture.
+
+    Raises:
+        OptionError: it is not spelt ``sm_90``, too old or unknown; says which there are.
+    """
+    known = [f"sm_{number}" for number in supported_archs() if number >= OLDEST_ARCH]
+    if arch.rstrip("af") not in known:
+        raise OptionError(
+            f"there is no architecture {arch!r} for NVRTC {compiler_version()}"
+            f"{near(arch, known)}; there are {listing(known)}"
+        )
 
 
 def compile_cubin(source: str, kernel: str, arch: str) -> tuple[bytes, Resources]:
@@ -142,4 +169,5 @@ def _resources(log: str, kernel: str) -> Resources:
         registers=number(r"Used (\d+) registers"),
         spill_bytes=number(r"(\d+) bytes spill stores"),
         stack_bytes=number(r"(\d+) bytes stack frame"),
+        static_shared_bytes=number(r"(\d+) bytes smem"),
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from grid_backend_cuda.arrays import Kind, View, kind_of
+from grid_backend_cuda.arrays import Kind, Torch, View, kind_of
+from grid_backend_cuda.express import TorchExpress
 from grid_core.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grid_core.arrays import ArrayPort
     from grid_core.operation_call import OperationCall
 
@@ -20,15 +22,24 @@ class CudaEdge:
 
     def __init__(self, device: int) -> None:
         self.device = device
+        self._express: TorchExpress | None = None
 
-    def takes(self, values: Sequence[Any]) -> bool:
-        """Whether the first array argument lies on a device."""
+    def try_call(self, call: OperationCall, values: Sequence[Any], out: Any) -> Any:
+        """Do the call where its arguments lie on a device; NotImplemented where they do not."""
+        if self._express is not None:
+            done = self._express(values, out)
+            if done is not None:
+                return done
         for value in values:
             if value is None or type(value) is float:
                 continue
             kind = kind_of(value)
-            return kind is not None and kind.on_device(value)
-        return False
+            if kind is None or not kind.on_device(value):
+                return NotImplemented
+            if type(kind) is Torch and self._express is None:
+                self._express = TorchExpress(call, self.device)
+            return self.call(call, values, out)
+        return NotImplemented
 
     def call(self, call: OperationCall, values: Sequence[Any], out: Any) -> Any:
         """Check the arguments, launch, and return arrays of the caller's kind.
@@ -55,18 +66,6 @@ class CudaEdge:
                 kind, model = kind_of(value), value
                 assert kind is not None
                 stream = kind.stream(self.device)
-            elif type(value) is not type(model):
-                self._view(call, port, value, kind, stream)
-            pointer = kind.fits(value, port.dims, call.dtype_name, self.device)
-            if pointer is not None:
-                lead: int | None = value.shape[0]
-                if first is None:
-                    first, batch = port, lead
-                elif lead != batch:
-                    raise call.batch_error(first, batch, port, lead)
-                arguments.append(pointer)
-                variant |= slot.bit
-                continue
             view = self._view(call, port, value, kind, stream)
             lead = self._lead(call, port, view)
             if first is None:

@@ -33,7 +33,7 @@ _SPLIT_OPERATIONS = 8000
 """Operations from which a program's code outgrows the instruction cache (128 KB), and..."""
 _SPLIT_LIVE_BYTES = 2000
 """... bytes of live values from which spills cost more than parts that wait for each other."""
-_SPLIT_BLOCKS = {4: 3, 8: 2}
+_SPLIT_BLOCKS = {4: 4, 8: 2}
 """Split blocks that are to fit a multiprocessor, by bytes of a scalar: what binds them is
 fetching code, so warps count for more than a few spills."""
 _WAVES = 8

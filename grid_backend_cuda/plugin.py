@@ -9,10 +9,12 @@ from attrs import frozen
 from grid_core.hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    import click
+
     from grid_backend_cuda.edge import CudaEdge
     from grid_core.backend import Backend, BuildSettings, Kernel, Operation
 
-__all__ = ["CudaBackend", "grid_backends"]
+__all__ = ["CudaBackend", "grid_backends", "grid_commands"]
 
 
 @frozen
@@ -57,3 +59,11 @@ class CudaBackend:
 def grid_backends() -> list[Backend]:
     """Offer the backend."""
     return [CudaBackend()]
+
+
+@hookimpl
+def grid_commands() -> list[click.Command]:
+    """Offer ``grid kernel``."""
+    from grid_backend_cuda.command import command  # noqa: PLC0415 - click is the command line's
+
+    return [command]

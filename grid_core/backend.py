@@ -94,12 +94,11 @@ class Backend(Protocol):
 class DeviceEdge(Protocol):
     """How a backend takes arrays that lie on its device."""
 
-    def takes(self, values: Sequence[Any]) -> bool:
-        """Whether a call's arguments lie on a device."""
-        ...
+    def try_call(self, call: OperationCall, values: Sequence[Any], out: Any) -> Any:
+        """Do a call whose arguments lie on a device, and return arrays of the caller's kind.
 
-    def call(self, call: OperationCall, values: Sequence[Any], out: Any) -> Any:
-        """Check the arguments, run the operation, and return arrays of the caller's kind."""
+        Returns NotImplemented where they lie in host memory.
+        """
         ...
 
 

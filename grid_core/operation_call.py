@@ -93,8 +93,10 @@ class OperationCall:
         if not self._ready:
             self._open()
         values = self._bind(args, keywords)
-        if self._edge is not None and self._edge.takes(values):
-            return self._edge.call(self, values, out)
+        if self._edge is not None:
+            done = self._edge.try_call(self, values, out)
+            if done is not NotImplemented:
+                return done
         inputs, batch, variant = self._check(values)
         count = 1 if batch is None else batch
         dtype, ports = self._dtype, self.outputs
