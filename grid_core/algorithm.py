@@ -34,6 +34,8 @@ class Options:
     targets: tuple[int, ...] = ()
     """Frame IDs of the end effectors."""
     output_convention: str = "pinocchio"
+    reference_frame: str = "local_world_aligned"
+    """Axes and origin of frame Jacobians."""
 
 
 @frozen(kw_only=True)
@@ -51,8 +53,9 @@ class Port:
     on_demand: bool = False
     """An optional input whose variant is compiled at its first use, not at load."""
     uniform: bool = False
-    """An input of shape () shared by the whole batch, with a default: gravity."""
+    """An input that the whole batch shares, such as gravity: a number, or a small array."""
     default: float | None = None
+    """Of a uniform input, of each entry of an array."""
 
     def size(self, model: RobotModel, options: Options) -> int:
         """Number of scalars for one problem."""

@@ -212,8 +212,6 @@ def _check_uniform(where: str, port: Port) -> None:
         return
     if port.optional:
         raise ContractError(f"{where}: a uniform input has a default and cannot be optional")
-    if port.shape != ():
-        raise ContractError(f"{where}: a uniform input has shape (); got {port.shape!r}")
     if type(port.default) not in (int, float) or not math.isfinite(port.default or 0.0):
         raise ContractError(
             f"{where}: a uniform input needs a finite default; got {port.default!r}"

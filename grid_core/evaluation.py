@@ -9,6 +9,7 @@ import numpy as np
 
 from grid_core.algorithm import Algorithm, Context, Options
 from grid_core.errors import ContractError
+from grid_core.uniform import UniformArray
 
 if TYPE_CHECKING:
     from grid_core.model.types import Array, RobotModel
@@ -42,9 +43,12 @@ def evaluate_reference(
     values: dict[str, Any] = {}
     batch = 0
     for port in algorithm.inputs:
-        value = inputs.get(port.name, port.default if port.uniform else None)
-        if value is None or port.uniform:
-            values[port.name] = value if value is None else float(value)
+        if port.uniform:
+            values[port.name] = UniformArray.of(port, model, options).gather(inputs)
+            continue
+        value = inputs.get(port.name)
+        if value is None:
+            values[port.name] = None
             continue
         values[port.name] = np.asarray(value, dtype=np.float64)
         batch = len(values[port.name])

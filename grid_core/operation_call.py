@@ -9,19 +9,21 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from grid_core.arrays import ArrayPort, check_out, to_number
 from grid_core.errors import ArgumentError, GridError, InputError
 from grid_core.operation_doc import document, signature
+from grid_core.uniform import UniformArray
 from grid_core.wording import near
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from grid_core.algorithm import Algorithm
+    from grid_core.algorithm import Algorithm, Options
     from grid_core.backend import DeviceEdge, Kernel
     from grid_core.binding import Binding
+    from grid_core.model.types import RobotModel
 
 __all__ = ["OperationCall", "Slot"]
 
@@ -62,6 +64,11 @@ class OperationCall:
         self.__doc__ = document(algorithm, binding.model, binding.options, binding.dtype)
         self._binding = binding
         self.slots = _slots(algorithm, binding)
+        self._wide = {
+            port.name: UniformArray.of(port, binding.model, binding.options)
+            for port in algorithm.inputs
+            if port.uniform and port.shape
+        }
         self._names = tuple(slot.name for slot in self.slots)
         self._defaults = tuple(slot.default for slot in self.slots)
         self._positional = sum(slot.port is not None for slot in self.slots)
@@ -72,6 +79,8 @@ class OperationCall:
         self._result = _result_type(algorithm)
         self._kernels: dict[int, Kernel] = {}
         self._locks: dict[int, threading.Lock] = {}
+        self._specialised: dict[Hashable, OperationCall] = {}
+        self._specialising = threading.Lock()
         self._ready = False
         edge = getattr(binding.backend, "edge", None)
         self._edge: DeviceEdge | None = None if edge is None else edge(binding.settings)
@@ -147,9 +156,42 @@ class OperationCall:
         """Return the kernel of a variant, compiling it at its first use."""
         return self._kernels.get(variant) or self.build(variant)
 
+    @property
+    def model(self) -> RobotModel:
+        """The robot."""
+        return self._binding.model
+
+    @property
+    def options(self) -> Options:
+        """What the operation is compiled for."""
+        return self._binding.options
+
+    def specialised(self, key: Hashable, change: Callable[[Options], Options]) -> OperationCall:
+        """Return the same operation under other options, made once for each key.
+
+        For methods whose arguments choose among programs: a frame, a number of targets. It is
+        compiled at its first call.
+        """
+        with self._specialising:
+            other = self._specialised.get(key)
+            if other is None:
+                self._binding.require_open(self.__name__)
+                binding = evolve(self._binding, options=change(self.options))
+                other = self._specialised[key] = OperationCall(self.algorithm, binding)
+            return other
+
+    def retire(self) -> None:
+        """Close, as an operation under other options of a handle that is being closed."""
+        self._binding.closed = True
+        self.close()
+
     def close(self) -> None:
         """Let go of the kernels; the next call says that the handle is closed."""
         self._ready = False
+        with self._specialising:
+            for other in self._specialised.values():
+                other.retire()
+            self._specialised.clear()
         kernels = list(self._kernels.values())
         self._kernels.clear()
         for kernel in kernels:
@@ -164,7 +206,7 @@ class OperationCall:
         """
         bits = [
             slot.bit
-            for slot, port in zip(self.slots, _ordered(self.algorithm), strict=True)
+            for slot, port in zip(self.slots, _ordered(self.algorithm), strict=False)
             if port.optional and not port.on_demand
         ]
         choices = itertools.product(*((0, bit) for bit in bits))
@@ -211,6 +253,8 @@ class OperationCall:
             raise self._wrong_arguments(given, keywords)
         if not keywords:
             return args + self._defaults[given:]
+        if self._wide:
+            keywords = self._spread(keywords)
         values = list(args)
         used = 0
         for name, default in zip(self._names[given:], self._defaults[given:], strict=True):
@@ -222,6 +266,14 @@ class OperationCall:
         if used != len(keywords):
             raise self._wrong_arguments(given, keywords)
         return values
+
+    def _spread(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        """Replace uniform arrays by their entries."""
+        result = dict(keywords)
+        for name, array in self._wide.items():
+            if name in result:
+                result |= array.spread(self.__name__, result.pop(name))
+        return result
 
     def _check(self, values: Sequence[Any]) -> tuple[dict[str, Any], int | None, int]:
         """Return the kernel's inputs, the batch (None: one problem) and the variant."""
@@ -272,10 +324,12 @@ def _slots(algorithm: Algorithm, binding: Binding) -> tuple[Slot, ...]:
     slots = []
     bit = 1
     for port in _ordered(algorithm):
-        array = None if port.uniform else ArrayPort.of(port, binding.model, binding.options)
-        default = float(port.default) if port.uniform else None
-        required = not port.optional and not port.uniform
-        slots.append(Slot(port.name, default, required, array, bit if port.optional else 0))
+        if port.uniform:
+            names = UniformArray.of(port, binding.model, binding.options).names
+            slots += [Slot(name, float(port.default), False, None, 0) for name in names]  # noqa: FBT003
+            continue
+        array = ArrayPort.of(port, binding.model, binding.options)
+        slots.append(Slot(port.name, None, not port.optional, array, bit if port.optional else 0))
         bit <<= port.optional
     return tuple(slots)
 

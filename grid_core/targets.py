@@ -1,17 +1,21 @@
-"""End-effector targets: from the names of joints to frame IDs."""
+"""Frames by name: end-effector targets, and what a call asks for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grid_core.errors import UnknownName
-from grid_core.model.types import FrameKind, RobotModel
+from grid_core.model.types import Frame, FrameKind, RobotModel
 from grid_core.wording import listing, near
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["find_targets"]
+    from grid_core.algorithm import Options
+
+__all__ = ["chosen_frame", "find_frame", "find_targets", "first_leaf"]
 
 
 def find_targets(model: RobotModel, names: Iterable[str] | None) -> tuple[int, ...]:
@@ -20,14 +24,67 @@ def find_targets(model: RobotModel, names: Iterable[str] | None) -> tuple[int, .
     Raises:
         UnknownName: the robot has no such joint.
     """
-    joints = {f.body: f.id for f in model.frames if f.kind is FrameKind.JOINT}
     if names is None:
+        joints = {f.body: f.id for f in model.frames if f.kind is FrameKind.JOINT}
         return tuple(joints[leaf] for leaf in model.leaves)
-    frames = {f.name: f.id for f in model.frames if f.kind is not FrameKind.ROOT}
+    frames = _by_name(model)
     for name in names:
         if name not in frames:
-            raise UnknownName(
-                f"ee_joint_names: {model.name!r} has no joint {name!r}{near(name, frames)}; "
-                f"it has {listing(frames)}"
-            )
+            raise _unknown(model, frames, name, "ee_joint_names")
     return tuple(frames[name] for name in names)
+
+
+def find_frame(model: RobotModel, name: str, argument: str) -> int:
+    """Return the frame ID of a joint, a fixed joint, a link or the root link.
+
+    Args:
+        model: the robot.
+        name: the frame's name; a joint comes before a link that is called the same.
+        argument: what the name was given for, for the message.
+
+    Raises:
+        UnknownName: the robot has no such frame.
+    """
+    frames = _by_name(model)
+    if name in frames:
+        return frames[name]
+    if name == model.root_link and not model.floating_base:
+        return 0
+    found = _frame_of_link(model, name)
+    if found is None:
+        raise _unknown(model, frames, name, argument)
+    return found
+
+
+def chosen_frame(model: RobotModel, options: Options) -> Frame:
+    """Return the frame that an operation on one frame is for: the first target, else the root."""
+    return model.frames[options.targets[0] if options.targets else 0]
+
+
+def first_leaf(model: RobotModel) -> Frame | None:
+    """Return the frame of the first joint from which no other hangs."""
+    leaves = find_targets(model, None)
+    return model.frames[leaves[0]] if leaves else None
+
+
+def _by_name(model: RobotModel) -> dict[str, int]:
+    return {f.name: f.id for f in model.frames if f.kind is not FrameKind.ROOT}
+
+
+def _unknown(model: RobotModel, frames: dict[str, int], name: str, argument: str) -> UnknownName:
+    return UnknownName(
+        f"{argument}: {model.name!r} has no joint {name!r}{near(name, frames)}; "
+        f"it has {listing(frames)}"
+    )
+
+
+def _frame_of_link(model: RobotModel, name: str) -> int | None:
+    """The frame that coincides with a link: its joint's, or its fixed joint's."""
+    for link in model.links:
+        if link.name != name:
+            continue
+        for frame in model.frames:
+            same = frame.kind is not FrameKind.ROOT and frame.body == link.body
+            if same and np.allclose(frame.placement, link.placement, rtol=0.0, atol=1e-12):
+                return frame.id
+    return None

@@ -120,11 +120,19 @@ class WorldTree:
             at = path[-1].parent
         return path[::-1]
 
-    def columns(self, nodes: Sequence[Node], point: Vec3) -> list[Column]:
-        """Return what every coordinate of these nodes does to a frame with its origin there."""
+    def columns(
+        self, nodes: Sequence[Node], point: Vec3, share: Sequence[Value] | None = None
+    ) -> list[Column]:
+        """Return what every coordinate of these nodes does to a frame with its origin there.
+
+        Args:
+            nodes: in order from the root.
+            point: the frame's origin in the world.
+            share: for each node, 1 where it moves the frame and 0 where not; None: all do.
+        """
         found = []
         for rank, node in enumerate(nodes):
-            local = self._screws(node, point)
+            local = self._screws(node, point, 1.0 if share is None else share[rank])
             for (coordinate, factor), (angular, linear) in zip(columns(node), local, strict=True):
                 # The world's axes stay where they are when the base turns: a joint of its own.
                 own = rank - 1 if self._along_world(node) and coordinate < 3 else rank
@@ -137,20 +145,20 @@ class WorldTree:
     def _pose(self, node: int) -> Pose:
         return self.nodes[node] if node >= 0 else _WORLD
 
-    def _screws(self, node: Node, point: Vec3) -> list[tuple[Vec3, Vec3]]:
-        """(angular, linear) of a unit rate of each coordinate."""
+    def _screws(self, node: Node, point: Vec3, share: Value) -> list[tuple[Vec3, Vec3]]:
+        """(angular, linear) of each coordinate at a rate of `share`."""
         at, kind = self.nodes[node.index], node.joint.kind
         if kind is JointKind.PRISMATIC:
-            return [(ZERO3, at.turn(node.axis))]
+            return [(ZERO3, at.turn(node.axis) * share)]
         arm = point - at.p
         if kind in (JointKind.SPHERICAL, JointKind.FLOATING):
-            own = [at.column(k) for k in range(3)]
+            own = [at.column(k) * share for k in range(3)]
             turning = [(axis, axis.cross(arm)) for axis in own]
             if kind is JointKind.SPHERICAL:
                 return turning
-            along = _AXES if self.world_base else own
+            along = [axis * share for axis in _AXES] if self.world_base else own
             return [*((ZERO3, axis) for axis in along), *turning]
-        axis = at.column(2)
+        axis = at.column(2) * share
         return [(axis, axis.cross(arm) + axis * node.joint.pitch)]
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "columns",
     "fold_forces",
     "joint_dynamics",
+    "joint_position",
     "postures",
     "project",
     "rates",
@@ -45,7 +46,7 @@ class Rate:
     linear: Vec3
 
 
-def _position(node: Node, q: Sequence[Value]) -> Value:
+def joint_position(node: Node, q: Sequence[Value]) -> Value:
     """Scalar joint position, mimic relation applied."""
     mimic = node.joint.mimic
     if mimic is None:
@@ -89,7 +90,7 @@ def _posture(node: Node, q: Sequence[Value]) -> Posture:
         assert start is not None
         own = _quaternion_matrix(*q[start + 3 : start + 7])
         return Posture(Rotation(P, own=own), p + constant.apply(Vec3(*q[start : start + 3])))
-    s = _position(node, q)
+    s = joint_position(node, q)
     if kind is JointKind.PRISMATIC:
         return Posture(constant, p + constant.apply(node.axis * s))
     if kind is JointKind.HELICAL:

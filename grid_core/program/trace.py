@@ -13,6 +13,7 @@ from grid_core.program.graph import Graph
 from grid_core.program.program import Program, ProgramPort
 from grid_core.program.scalar import Scalar, Value
 from grid_core.program.schedule import schedule
+from grid_core.uniform import UniformArray
 
 if TYPE_CHECKING:
     from grid_core.backend import Operation
@@ -79,9 +80,12 @@ def symbolic_inputs(
     declared = []
     for port in ports:
         dims = port.dims(operation.model, operation.options)
-        record = ProgramPort(port.name, dims, port.uniform)
         inputs[port.name] = new_inputs(graph, dims)
-        declared.append(record)
+        if port.uniform:
+            names = UniformArray.of(port, operation.model, operation.options).names
+            declared += [ProgramPort(name, (), uniform=True) for name in names]
+        else:
+            declared.append(ProgramPort(port.name, dims))
     return inputs, tuple(declared)
 
 

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grid_core.program.angles import RollPitchYaw
-from grid_core.program.kinematics import WorldTree
+from grid_core.program.kinematics import Pose, WorldTree
+from grid_core.program.linalg import ZERO3, Vec3
+from grid_core.program.quaternion import frame_pose
+from grid_core.program.scalar import absolute, maximum
 from grid_core.program.tree import KinematicTree
+from grid_core.targets import chosen_frame, first_leaf
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from grid_core.algorithm import Context
     from grid_core.model.types import Frame
     from grid_core.program.angles import AngleRates
-    from grid_core.program.kinematics import Column, Pose
+    from grid_core.program.kinematics import Column
     from grid_core.program.scalar import Value
 
 
@@ -98,3 +102,153 @@ def _pose_hessian(columns: Sequence[Column], pose: Pose, nv: int) -> Any:
 def _second(first: tuple[Column, AngleRates], later: tuple[Column, AngleRates]) -> list[Value]:
     """Change of the later joint's column as the first one, nearer to the root, moves."""
     return [*first[0].angular.cross(later[0].linear), *first[1].then(later[1])]
+
+
+def end_effector_pose_quaternion(ctx: Context[Any]) -> Mapping[str, Any]:
+    """[x y z qx qy qz qw] of each target, qw ≥ 0."""
+    tree = KinematicTree.of(ctx.model, regroup=False)
+    poses = [frame_pose(tree, ctx["q"], frame) for frame in _targets(ctx)]
+    turns = [pose.turn.upright() for pose in poses]
+    return {
+        "pose": [x for p, turn in zip(poses, turns, strict=True) for x in (*p.p, *turn.v, turn.w)]
+    }
+
+
+def fk_batched(ctx: Context[Any]) -> Mapping[str, Any]:
+    """[tx ty tz qw qx qy qz] of the first leaf joint."""
+    tree = KinematicTree.of(ctx.model, regroup=False)
+    leaf = first_leaf(ctx.model)
+    assert leaf is not None  # else the operation is refused
+    pose = frame_pose(tree, ctx["q"], leaf)
+    turn = pose.turn.upright()
+    return {"pose": [*pose.p, turn.w, *turn.v]}
+
+
+def end_effector_pose_runtime(ctx: Context[Any]) -> Mapping[str, Any]:
+    """[x y z roll pitch yaw] of targets that are data."""
+    world = _world(ctx)
+    chosen = [_Chosen(world, ctx, e) for e in range(len(ctx.options.targets))]
+    return {"pose": _stack([_six(target.pose) for target in chosen], (6,))}
+
+
+def end_effector_pose_gradient_runtime(ctx: Context[Any]) -> Mapping[str, Any]:
+    """First derivatives of the pose of targets that are data."""
+    world, nv = _world(ctx), ctx.model.nv
+    blocks = []
+    for e in range(len(ctx.options.targets)):
+        target = _Chosen(world, ctx, e)
+        columns = world.columns(world.tree.nodes, target.pose.p, target.moving())
+        blocks.append(_pose_gradient(columns, target.pose, nv))
+    return {"J": _stack(blocks, (6, nv))}
+
+
+class _Chosen:
+    """A target that is data: the ID of its body and its placement in it.
+
+    The pose is the sum of all bodies' poses, each times 1 or 0: the same arithmetic for every
+    target, and little of it beside what finds the poses.
+    """
+
+    def __init__(self, world: WorldTree, ctx: Context[Any], e: int) -> None:
+        self.world = world
+        bodies = range(ctx.model.nb)
+        self.weights = [_is(ctx["body"][e], body) for body in bodies]
+        poses = [world.attached(body, np.eye(4)) for body in bodies]
+        root = _is(ctx["body"][e], -1)
+        rows = [Vec3(*(root if i == j else 0.0 for j in range(3))) for i in range(3)]
+        p = ZERO3
+        for weight, pose in zip(self.weights, poses, strict=True):
+            rows = [row + own * weight for row, own in zip(rows, pose.rows, strict=True)]
+            p = p + pose.p * weight
+        placement = ctx["placement"][e]
+        self.pose = Pose((rows[0], rows[1], rows[2]), p).compose(
+            [Vec3(*row[:3]) for row in placement], Vec3(*placement[:, 3])
+        )
+
+    def moving(self) -> list[Value]:
+        """For each node, 1 where the target hangs from it, else 0."""
+        tree = self.world.tree
+        result: list[Value] = [0.0] * len(tree.nodes)
+        for weight, at in zip(self.weights, tree.attachments, strict=True):
+            if at.node >= 0:
+                result[at.node] = result[at.node] + weight
+        for node in reversed(tree.nodes):
+            if node.parent >= 0:
+                result[node.parent] = result[node.parent] + result[node.index]
+        return result
+
+
+def _is(number: Value, known: int) -> Value:
+    """1 where a whole number is the known one, else 0."""
+    return maximum(0.0, 1.0 - absolute(number - float(known)))
+
+
+def _stack(blocks: Sequence[Any], dims: tuple[int, ...]) -> Any:
+    return np.array(blocks, dtype=object) if blocks else np.empty((0, *dims), dtype=object)
+
+
+def frame_placement(ctx: Context[Any]) -> Mapping[str, Any]:
+    """Homogeneous matrix of a frame."""
+    return {"T": _world(ctx).frame(chosen_frame(ctx.model, ctx.options)).matrix()}
+
+
+def forward_kinematics(ctx: Context[Any]) -> Mapping[str, Any]:
+    """Homogeneous matrix of every body's joint frame."""
+    world = _world(ctx)
+    poses = [world.attached(body, np.eye(4)) for body in range(ctx.model.nb)]
+    return {"T": _stack([pose.matrix() for pose in poses], (4, 4))}
+
+
+def frame_jacobian(ctx: Context[Any]) -> Mapping[str, Any]:
+    """Geometric Jacobian of a frame, linear rows first."""
+    world, frame = _world(ctx), chosen_frame(ctx.model, ctx.options)
+    pose = world.frame(frame)
+    kind = ctx.options.reference_frame
+    columns = world.columns(world.chain(frame.body), ZERO3 if kind == "world" else pose.p)
+    entries = [(column.linear, column.angular) for column in columns]
+    return {"J": _rows(columns, entries, pose if kind == "local" else None, ctx.model.nv)}
+
+
+def frame_jacobian_dot(ctx: Context[Any]) -> Mapping[str, Any]:
+    """Time derivative of `frame_jacobian` along q̇."""
+    world, frame, qd = _world(ctx), chosen_frame(ctx.model, ctx.options), ctx["qd"]
+    pose = world.frame(frame)
+    kind = ctx.options.reference_frame
+    columns = world.columns(world.chain(frame.body), ZERO3 if kind == "world" else pose.p)
+    rates = [column.factor * qd[column.coordinate] for column in columns]
+    turning = _sum([(c.angular, r) for c, r in zip(columns, rates, strict=True)])
+    entries = []
+    for column in columns:
+        before = [(c, r) for c, r in zip(columns, rates, strict=True) if c.rank <= column.rank]
+        after = [(c, r) for c, r in zip(columns, rates, strict=True) if c.rank > column.rank]
+        after.reverse()  # so that each sum goes on from the next column's
+        spin = _sum([(c.angular, r) for c, r in before])
+        angular, linear = spin.cross(column.angular), spin.cross(column.linear)
+        if kind == "world":  # the point of the body that is at the world's origin now
+            linear = linear + _sum([(c.linear, r) for c, r in before]).cross(column.angular)
+        else:
+            linear = linear + column.angular.cross(_sum([(c.linear, r) for c, r in after]))
+        if kind == "local":  # its axes turn as well
+            angular = angular - turning.cross(column.angular)
+            linear = linear - turning.cross(column.linear)
+        entries.append((linear, angular))
+    return {"dJ": _rows(columns, entries, pose if kind == "local" else None, ctx.model.nv)}
+
+
+def _rows(
+    columns: Sequence[Column], entries: Sequence[tuple[Vec3, Vec3]], local: Pose | None, nv: int
+) -> Any:
+    """Fold columns [linear; angular] into the coordinates, in a frame's axes or the world's."""
+    J = np.full((6, nv), 0.0, dtype=object)
+    for column, (linear, angular) in zip(columns, entries, strict=True):
+        if local is not None:
+            linear, angular = local.turn_back(linear), local.turn_back(angular)  # noqa: PLW2901
+        J[:, column.coordinate] += [column.factor * x for x in (*linear, *angular)]
+    return J
+
+
+def _sum(terms: Sequence[tuple[Vec3, Value]]) -> Vec3:
+    total = ZERO3
+    for vector, factor in terms:
+        total = total + vector * factor
+    return total

@@ -13,21 +13,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import frozen
 
-from grid_core.model.types import JointKind
+from grid_core.model.types import Frame, FrameKind, JointKind
 from grid_core.reference.coordinates import fold_matrix
+from grid_core.reference.frames import FrameMotion
+from grid_core.reference.frames import frame_placement as placement_of
+from grid_core.reference.jets import Jet, atan2_first, atan2_second, hypot
 from grid_core.reference.joints import motion_subspace
 from grid_core.reference.kinematics import forward_kinematics as all_placements
+from grid_core.reference.rotations import rotation_quaternion
+from grid_core.targets import chosen_frame, first_leaf
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grid_core.algorithm import Context
-    from grid_core.model.types import Array, Frame, RobotModel
+    from grid_core.model.types import Array, RobotModel
 
 __all__ = [
     "end_effector_pose",
     "end_effector_pose_gradient",
+    "end_effector_pose_gradient_runtime",
     "end_effector_pose_hessian",
+    "end_effector_pose_quaternion",
+    "end_effector_pose_runtime",
+    "fk_batched",
+    "forward_kinematics",
+    "frame_jacobian",
+    "frame_jacobian_dot",
+    "frame_placement",
 ]
 
 
@@ -60,20 +73,117 @@ def end_effector_pose_hessian(ctx: Context[Array]) -> Mapping[str, Array]:
     return {"H": np.concatenate([*blocks, np.zeros((len(q), 0, nv, nv))], axis=1)}
 
 
+def end_effector_pose_quaternion(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return position [m] and quaternion xyzw, w ≥ 0, of every target, ``pose`` (B, 7 nee).
+
+    Inputs: ``q`` (B, nq).
+    """
+    T = _target_placements(ctx)
+    pose = np.concatenate([T[..., :3, 3], rotation_quaternion(T[..., :3, :3])], axis=-1)
+    return {"pose": pose.reshape(len(T), 7 * T.shape[1])}
+
+
+def fk_batched(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return position [m] and quaternion wxyz, w ≥ 0, of the first leaf, ``pose`` (B, 7).
+
+    Inputs: ``q`` (B, nq).
+    """
+    leaf = first_leaf(ctx.model)
+    assert leaf is not None
+    T = placement_of(all_placements(ctx.model, ctx["q"]), leaf)
+    return {
+        "pose": np.concatenate(
+            [T[:, :3, 3], np.roll(rotation_quaternion(T[..., :3, :3]), 1, axis=-1)], axis=-1
+        )
+    }
+
+
+def end_effector_pose_runtime(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return position [m] and roll, pitch, yaw [rad] of targets that are data.
+
+    Inputs: ``q`` (B, nq); ``body`` (nee,), IDs of the targets' bodies, -1 for the root;
+    ``placement`` (nee, 3, 4), the upper rows of T_body_target.
+
+    Returns:
+        ``pose`` (B, nee, 6).
+    """
+    T_root_body = all_placements(ctx.model, ctx["q"])
+    placements = [placement_of(T_root_body, frame) for frame in _data_frames(ctx)]
+    if not placements:
+        return {"pose": np.zeros((len(T_root_body), 0, 6))}
+    return {"pose": _pose(np.stack(placements, axis=1))}
+
+
+def end_effector_pose_gradient_runtime(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return ∂pose/∂v of targets that are data, ``J`` (B, nee, 6, nv).
+
+    Inputs: as for `end_effector_pose_runtime`.
+    """
+    blocks = [_PoseDerivatives.at(ctx, frame).gradient() for frame in _data_frames(ctx)]
+    if not blocks:
+        return {"J": np.zeros((len(ctx["q"]), 0, 6, ctx.model.nv))}
+    return {"J": np.stack(blocks, axis=1)}
+
+
+def frame_placement(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return T_root_frame of one frame, ``T`` (B, 4, 4) [m].
+
+    Inputs: ``q`` (B, nq).
+    """
+    frame = chosen_frame(ctx.model, ctx.options)
+    return {"T": placement_of(all_placements(ctx.model, ctx["q"]), frame)}
+
+
+def forward_kinematics(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return T_root_body of every body, ``T`` (B, nb, 4, 4) [m].
+
+    Inputs: ``q`` (B, nq).
+    """
+    return {"T": all_placements(ctx.model, ctx["q"])}
+
+
+def frame_jacobian(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return J with V = J v, V the frame's velocity [linear; angular], ``J`` (B, 6, nv).
+
+    Inputs: ``q`` (B, nq). The options say in which axes and at which point V is taken.
+    """
+    motion = FrameMotion.at(ctx.model, ctx.options, ctx["q"])
+    return {"J": motion.folded(motion.J)}
+
+
+def frame_jacobian_dot(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return the time derivative of `frame_jacobian`, ``dJ`` (B, 6, nv).
+
+    Inputs: ``q`` (B, nq); ``qd`` (B, nv). In coordinates that move with velocity v_f, the rate
+    of a motion vector m is ṁ - v_f × m (Featherstone 2008, section 2.10).
+    """
+    motion = FrameMotion.at(ctx.model, ctx.options, ctx["q"])
+    rates = ctx["qd"] @ motion.G.T
+    return {"dJ": motion.folded(motion.rate(rates))}
+
+
+def _data_frames(ctx: Context[Array]) -> list[Frame]:
+    """The run-time targets as frames."""
+    bodies, placements = ctx["body"], ctx["placement"]
+    return [
+        Frame(
+            id=-1,
+            name="target",
+            kind=FrameKind.FIXED,
+            body=round(float(body)),
+            placement=np.vstack([placement, [0.0, 0.0, 0.0, 1.0]]),
+        )
+        for body, placement in zip(bodies, placements, strict=True)
+    ]
+
+
 def _targets(ctx: Context[Array]) -> list[Frame]:
     return [ctx.model.frames[target] for target in ctx.options.targets]
 
 
-def _placement(T_root_body: Array, frame: Frame) -> Array:
-    """T_root_frame, shape (B, 4, 4)."""
-    if frame.body < 0:
-        return np.tile(frame.placement, (len(T_root_body), 1, 1))
-    return np.asarray(T_root_body[:, frame.body] @ frame.placement)
-
-
 def _target_placements(ctx: Context[Array]) -> Array:
     T_root_body = all_placements(ctx.model, ctx["q"])
-    placements = [_placement(T_root_body, frame) for frame in _targets(ctx)]
+    placements = [placement_of(T_root_body, frame) for frame in _targets(ctx)]
     return np.stack([*placements], axis=1) if placements else np.zeros((len(T_root_body), 0, 4, 4))
 
 
@@ -102,7 +212,7 @@ class _PoseDerivatives:
     def at(cls, ctx: Context[Array], frame: Frame) -> _PoseDerivatives:
         model = ctx.model
         T_root_body = all_placements(model, ctx["q"])
-        T = _placement(T_root_body, frame)
+        T = placement_of(T_root_body, frame)
         mujoco = ctx.options.output_convention == "mujoco"
         G_hat, rank = _generators(model, T_root_body, frame.body, world_base=mujoco)
         dT = G_hat @ T[:, None]
@@ -117,69 +227,26 @@ class _PoseDerivatives:
     def gradient(self) -> Array:
         """∂[x y z roll pitch yaw]/∂v, shape (B, 6, nv)."""
         rows = [self.first[:, :, k, 3] for k in range(3)]
-        rows += [_atan2_first(*y_x) for y_x in self._arguments()]
+        rows += [atan2_first(*y_x) for y_x in self._arguments()]
         return np.stack(rows, axis=1) @ self.G
 
     def hessian(self) -> Array:
         """∂²[x y z roll pitch yaw]/∂v², shape (B, 6, nv, nv)."""
         blocks = [self.second[:, :, :, k, 3] for k in range(3)]
-        blocks += [_atan2_second(*y_x) for y_x in self._arguments()]
+        blocks += [atan2_second(*y_x) for y_x in self._arguments()]
         return np.asarray(self.G.T @ np.stack(blocks, axis=1) @ self.G)
 
-    def _entry(self, i: int, j: int) -> _Jet:
-        return _Jet(self.T[:, i, j], self.first[:, :, i, j], self.second[:, :, :, i, j])
+    def _entry(self, i: int, j: int) -> Jet:
+        return Jet(self.T[:, i, j], self.first[:, :, i, j], self.second[:, :, :, i, j])
 
-    def _arguments(self) -> list[tuple[_Jet, _Jet]]:
+    def _arguments(self) -> list[tuple[Jet, Jet]]:
         """(y, x) of roll, pitch and yaw = atan2(y, x)."""
-        cosine = _hypot(self._entry(0, 0), self._entry(1, 0))
+        cosine = hypot(self._entry(0, 0), self._entry(1, 0))
         return [
             (self._entry(2, 1), self._entry(2, 2)),
             (-self._entry(2, 0), cosine),
             (self._entry(1, 0), self._entry(0, 0)),
         ]
-
-
-@frozen(eq=False)
-class _Jet:
-    """A scalar with its gradient and its Hessian."""
-
-    f: Array
-    """Shape (B,)."""
-    d: Array
-    """Shape (B, n)."""
-    dd: Array
-    """Shape (B, n, n)."""
-
-    def __neg__(self) -> _Jet:
-        return _Jet(-self.f, -self.d, -self.dd)
-
-
-def _outer(a: Array, b: Array) -> Array:
-    return np.asarray(a[:, :, None] * b[:, None, :])
-
-
-def _hypot(x: _Jet, y: _Jet) -> _Jet:
-    """With r = √(x² + y²): r dr = x dx + y dy, and once more."""
-    r = np.hypot(x.f, y.f)
-    dr = (x.f[:, None] * x.d + y.f[:, None] * y.d) / r[:, None]
-    second = _outer(x.d, x.d) + _outer(y.d, y.d) - _outer(dr, dr)
-    second += x.f[:, None, None] * x.dd + y.f[:, None, None] * y.dd
-    return _Jet(r, dr, second / r[:, None, None])
-
-
-def _atan2_first(y: _Jet, x: _Jet) -> Array:
-    """(x dy - y dx) / (x² + y²)."""
-    square = x.f**2 + y.f**2
-    return np.asarray((x.f[:, None] * y.d - y.f[:, None] * x.d) / square[:, None])
-
-
-def _atan2_second(y: _Jet, x: _Jet) -> Array:
-    """The quotient rule on `_atan2_first`."""
-    first, square = _atan2_first(y, x), (x.f**2 + y.f**2)[:, None, None]
-    top = x.f[:, None, None] * y.dd - y.f[:, None, None] * x.dd
-    top += _outer(y.d, x.d) - _outer(x.d, y.d)
-    growth = 2.0 * (x.f[:, None] * x.d + y.f[:, None] * y.d)
-    return np.asarray((top - _outer(first, growth)) / square)
 
 
 def _generators(

@@ -1,0 +1,123 @@
+"""Poses as quaternions over symbolic scalars: a chain of half-angle turns.
+
+A matrix's quaternion cannot be had without choosing among its entries, so this composes
+quaternions all along. It is as accurate at every rotation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from attrs import frozen
+
+from grid_core.model.types import JointKind
+from grid_core.program.linalg import ZERO3, Vec3
+from grid_core.program.motion import joint_position
+from grid_core.program.scalar import cos, sign, sin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grid_core.model.types import Array, Frame
+    from grid_core.program.scalar import Value
+    from grid_core.program.tree import KinematicTree, Node
+
+__all__ = ["Quaternion", "QuaternionPose", "frame_pose"]
+
+
+@frozen(eq=False)
+class Quaternion:
+    """A unit quaternion x i + y j + z k + w."""
+
+    v: Vec3
+    w: Value
+
+    @classmethod
+    def of(cls, R: Array) -> Quaternion:
+        """Return the quaternion of a constant rotation matrix."""
+        # The eigenvector of the largest eigenvalue; accurate for every rotation.
+        m = R
+        K = np.array(
+            [
+                [m[0, 0] - m[1, 1] - m[2, 2], 0.0, 0.0, 0.0],
+                [m[1, 0] + m[0, 1], m[1, 1] - m[0, 0] - m[2, 2], 0.0, 0.0],
+                [m[2, 0] + m[0, 2], m[2, 1] + m[1, 2], m[2, 2] - m[0, 0] - m[1, 1], 0.0],
+                [m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1], np.trace(m)],
+            ]
+        )
+        q = np.linalg.eigh(K, UPLO="L").eigenvectors[:, -1]
+        for known in (0.0, np.sqrt(0.5), 1.0):
+            q = np.where(np.abs(np.abs(q) - known) < 1e-14, np.copysign(known, q), q)
+        return cls(Vec3.of(q[:3].tolist()), float(q[3]))
+
+    def __mul__(self, o: Quaternion) -> Quaternion:
+        return Quaternion(
+            o.v * self.w + self.v * o.w + self.v.cross(o.v), self.w * o.w - self.v.dot(o.v)
+        )
+
+    def turn(self, p: Vec3) -> Vec3:
+        """Rotate a vector."""
+        t = self.v.cross(p) * 2.0
+        return p + t * self.w + self.v.cross(t)
+
+    def upright(self) -> Quaternion:
+        """The same rotation with w ≥ 0."""
+        side = sign(sign(self.w) + 0.5)
+        return Quaternion(self.v * side, self.w * side)
+
+
+@frozen(eq=False)
+class QuaternionPose:
+    """A frame in the world."""
+
+    turn: Quaternion
+    p: Vec3
+
+    def compose(self, turn: Quaternion, p: Vec3) -> QuaternionPose:
+        """The pose of a frame that is given in this one."""
+        return QuaternionPose(self.turn * turn, self.p + self.turn.turn(p))
+
+
+_WORLD = QuaternionPose(Quaternion(ZERO3, 1.0), ZERO3)
+
+
+def frame_pose(tree: KinematicTree, q: Sequence[Value], frame: Frame) -> QuaternionPose:
+    """Return a named frame's pose in the world at configuration q (nq)."""
+    T, pose = np.array(frame.placement), _WORLD
+    if frame.body >= 0:
+        at = tree.attachments[frame.body]
+        own = np.eye(4)
+        own[:3, :3], own[:3, 3] = [list(row) for row in at.rotation], list(at.position)
+        T = own @ T
+        path: list[Node] = []
+        index = at.node
+        while index >= 0:
+            path.append(tree.nodes[index])
+            index = path[-1].parent
+        for node in reversed(path):
+            pose = _moved(pose, node, q)
+    T[:3, 3][np.abs(T[:3, 3]) < 1e-15] = 0.0
+    return pose.compose(Quaternion.of(T[:3, :3]), Vec3.of(T[:3, 3].tolist()))
+
+
+def _moved(pose: QuaternionPose, node: Node, q: Sequence[Value]) -> QuaternionPose:
+    """Step over a node's placement and its joint."""
+    constant = Quaternion.of(np.array([list(row) for row in node.rotation]))
+    pose = pose.compose(constant, node.position)
+    kind, start = node.joint.kind, node.joint.q_start
+    if kind is JointKind.SPHERICAL:
+        assert start is not None
+        return pose.compose(_input(q, start), ZERO3)
+    if kind is JointKind.FLOATING:
+        assert start is not None
+        return pose.compose(_input(q, start + 3), Vec3(*q[start : start + 3]))
+    s = joint_position(node, q)
+    if kind is JointKind.PRISMATIC:
+        return pose.compose(_WORLD.turn, node.axis * s)
+    turn = Quaternion(Vec3(0.0, 0.0, sin(0.5 * s)), cos(0.5 * s))
+    return pose.compose(turn, Vec3(0.0, 0.0, node.joint.pitch * s))
+
+
+def _input(q: Sequence[Value], start: int) -> Quaternion:
+    return Quaternion(Vec3(*q[start : start + 3]), q[start + 3])
