@@ -6,12 +6,15 @@ Frameworks are recognised by the type of what the caller passes and never import
 from __future__ import annotations
 
 import sys
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import frozen
 
 from grid_backend_cuda.driver import check, driver
 from grid_core.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["Kind", "View", "kind_of"]
 
@@ -245,15 +248,15 @@ def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-_FRAMEWORKS = {"torch": Torch, "cupy": Cupy, "jax": Jax, "jaxlib": Jax}
+_FRAMEWORKS: dict[str, Callable[[], Kind]] = {"torch": Torch, "cupy": Cupy, "jax": Jax, "jaxlib": Jax}
 _known: dict[type, Kind | None] = {}
 
 
 def kind_of(value: Any) -> Kind | None:
     """Return how to handle an array that may lie on a device; None for what never does."""
-    found = _known.get(type(value), _known)
+    found: Any = _known.get(type(value), _known)
     if found is not _known:
-        return found  # type: ignore[return-value]
+        return found  # type: ignore[no-any-return]
     name = type(value).__module__.partition(".")[0]
     kind: Kind | None = None
     if name in _FRAMEWORKS and hasattr(value, "shape"):

@@ -44,7 +44,7 @@ __all__ = ["command"]
     help="Write it here in place of printing it.",
 )
 def command(operation: str, robot: str, **o: Any) -> None:
-    """Show the CUDA kernel of an operation: what it takes, or its code.
+    """Show an operation's CUDA kernel: its figures or its code.
 
     Compiled for --arch by NVRTC, on any machine. Registers, spills and stack are the assembler's
     figures; instructions are counted in the machine code.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from grid_backend_cuda.arrays import Kind, Torch, View, kind_of
@@ -31,25 +32,22 @@ class CudaEdge:
             if done is not None:
                 return done
         for value in values:
-            if value is None or type(value) is float:
-                continue
             kind = kind_of(value)
-            if kind is None or not kind.on_device(value):
-                return NotImplemented
-            if type(kind) is Torch and self._express is None:
-                self._express = TorchExpress(call, self.device)
-            return self.call(call, values, out)
+            if kind is not None and kind.on_device(value):
+                if type(kind) is Torch and self._express is None:
+                    self._express = TorchExpress(call, self.device)
+                return self._call(call, values, out, kind, value)
         return NotImplemented
 
-    def call(self, call: OperationCall, values: Sequence[Any], out: Any) -> Any:
-        """Check the arguments, launch, and return arrays of the caller's kind.
+    def _call(
+        self, call: OperationCall, values: Sequence[Any], out: Any, kind: Kind, model: Any
+    ) -> Any:
+        """Check the arguments, launch, and return arrays of the kind that `model` is.
 
         Raises:
             InputError: an array of the wrong shape, dtype, device or layout, or of another kind.
         """
-        kind: Kind | None = None
-        model: Any = None
-        stream = 0
+        stream = kind.stream(self.device)
         arguments: list[int | float] = []
         batch: int | None = None
         first: ArrayPort | None = None
@@ -62,10 +60,6 @@ class CudaEdge:
             if value is None:
                 call.require_given(slot)
                 continue
-            if kind is None:
-                kind, model = kind_of(value), value
-                assert kind is not None
-                stream = kind.stream(self.device)
             view = self._view(call, port, value, kind, stream)
             lead = self._lead(call, port, view)
             if first is None:
@@ -74,8 +68,14 @@ class CudaEdge:
                 raise call.batch_error(first, batch, port, lead)
             arguments.append(view.pointer)
             variant |= slot.bit
-        assert kind is not None
-        results, pointers = self._results(call, kind, model, batch, out, stream)
+        lead_dims = () if batch is None else (batch,)
+        if out is None:
+            results = [kind.like(model, (*lead_dims, *p.dims)) for p in call.outputs]
+            pointers = [kind.view(a, stream).pointer for a in results]
+        else:
+            results = list(out) if isinstance(out, list | tuple) else [out]
+            pointers = self._out_pointers(call, results, lead_dims, kind, stream)
+            _require_apart(call, 1 if batch is None else batch, values, arguments, pointers)
         if batch != 0:
             kernel: Any = call.kernel(variant)
             kernel.launch(1 if batch is None else batch, arguments, pointers, stream)
@@ -85,10 +85,13 @@ class CudaEdge:
         self, call: OperationCall, port: ArrayPort, value: Any, kind: Kind, stream: int
     ) -> View:
         other = kind_of(value)
-        if type(other) is not type(kind) or other is None or not other.on_device(value):
+        on_device = other is not None and other.on_device(value)
+        if other is None or not on_device or type(other) is not type(kind):
+            lies = "on a device" if on_device else "in host memory"
             raise InputError(
-                f"{call.__name__}: {port.name} is a {type(value).__name__} that does not lie on "
-                f"the device as the first argument does; all arrays of a call must be of one kind"
+                f"{call.__name__}: {port.name} is a {_type_name(value)} {lies}, and another "
+                f"argument is an array of {type(kind).__name__.lower()} on a device; all arrays of "
+                "a call must be of one kind and lie on the handle's device"
             )
         view = other.view(value, stream)
         fault = self._fault(view, call.dtype_name)
@@ -120,25 +123,21 @@ class CudaEdge:
             raise port.wrong_shape(call.__name__, tuple(shape))
         return int(shape[0])
 
-    def _results(
+    def _out_pointers(
         self,
         call: OperationCall,
+        given: Sequence[Any],
+        lead: tuple[int, ...],
         kind: Kind,
-        model: Any,
-        batch: int | None,
-        out: Any,
         stream: int,
-    ) -> tuple[list[Any], list[int]]:
-        lead = () if batch is None else (batch,)
-        ports = call.outputs
-        if out is None:
-            arrays = [kind.like(model, (*lead, *p.dims)) for p in ports]
-            return arrays, [kind.view(a, stream).pointer for a in arrays]
-        given = list(out) if isinstance(out, list | tuple) else [out]
-        if len(given) != len(ports):
-            raise InputError(f"{call.__name__}: out must be {len(ports)} arrays; got {len(given)}")
+    ) -> list[int]:
+        """Check the caller's output arrays and return where they lie."""
+        if len(given) != len(call.outputs):
+            raise InputError(
+                f"{call.__name__}: out must be {len(call.outputs)} arrays; got {len(given)}"
+            )
         pointers = []
-        for port, array in zip(ports, given, strict=True):
+        for port, array in zip(call.outputs, given, strict=True):
             view = self._view(call, port, array, kind, stream)
             if tuple(view.shape) != (*lead, *port.dims):
                 raise InputError(
@@ -148,4 +147,35 @@ class CudaEdge:
             if view.readonly:
                 raise InputError(f"{call.__name__}: out ({port.name}) must be writable")
             pointers.append(view.pointer)
-        return given, pointers
+        return pointers
+
+
+def _require_apart(
+    call: OperationCall,
+    count: int,
+    values: Sequence[Any],
+    arguments: Sequence[int | float],
+    results: Sequence[int],
+) -> None:
+    """Raise `InputError` where an output array overlaps an input or another output."""
+    each = 4 if call.dtype_name == "float32" else 8
+
+    def end(pointer: int, port: ArrayPort) -> int:
+        return pointer + count * each * math.prod(port.dims)
+
+    given = [s.port for s, v in zip(call.slots, values, strict=True) if s.port and v is not None]
+    # Arrays stand before numbers, among slots and arguments alike.
+    taken = [(p.name, int(at), end(int(at), p)) for p, at in zip(given, arguments, strict=False)]
+    for port, begin in zip(call.outputs, results, strict=True):
+        until = end(begin, port)
+        for name, low, high in taken:
+            if begin < high and low < until:
+                raise InputError(
+                    f"{call.__name__}: out ({port.name}) overlaps {name}; give separate memory"
+                )
+        taken.append((f"out ({port.name})", begin, until))
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
