@@ -24,6 +24,7 @@ __all__ = ["lower"]
 
 _INFIX = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv"}
 _CALLS = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.MIN: "minnum", Op.MAX: "maxnum"}
+"""Intrinsics; those of MIN and MAX ignore a NaN, see `_instruction`."""
 _FLAGS = "contract nsz"
 
 
@@ -176,7 +177,16 @@ def _instruction(
     if op is Op.ATAN2:
         return arctangent2(e, values[a], values[b])
     operands = [f"{t.vector} {values[x]}" for x in (a, b) if x >= 0]
-    return e.let(f"call {t.vector} @llvm.{_CALLS[op]}.{t.suffix}({', '.join(operands)})")
+    result = e.let(f"call {t.vector} @llvm.{_CALLS[op]}.{t.suffix}({', '.join(operands)})")
+    return result if b < 0 else _with_nan(e, result, values[a], values[b])
+
+
+def _with_nan(e: Emitter, result: str, a: str, b: str) -> str:
+    """Let a NaN of either operand through, as NumPy does: it must not pass for a number."""
+    t = e.lanes
+    unordered = e.let(f"fcmp uno {t.vector} {a}, {b}")
+    both = e.let(f"fadd {t.vector} {a}, {b}")
+    return e.let(f"select <{t.width} x i1> {unordered}, {t.vector} {both}, {t.vector} {result}")
 
 
 def _sign(e: Emitter, x: str) -> str:

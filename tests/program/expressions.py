@@ -23,8 +23,13 @@ SYMBOLIC: dict[str, Any] = {
     "sqrt": scalar.sqrt,
     "absolute": scalar.absolute,
     "sign": scalar.sign,
+    "atan2": scalar.atan2,
+    "maximum": scalar.maximum,
+    "minimum": scalar.minimum,
 }
-NUMERIC: dict[str, Any] = {name: getattr(np, name) for name in SYMBOLIC}
+NUMERIC: dict[str, Any] = {
+    name: getattr(np, {"atan2": "arctan2"}.get(name, name)) for name in SYMBOLIC
+}
 """The same functions in NumPy."""
 
 

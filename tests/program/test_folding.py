@@ -57,6 +57,13 @@ RULES = {
     "abs(x)": "ABS",
     "sign(-x)": "SIGN NEG",
     "sqrt(absolute(x))": "ABS SQRT",
+    "atan2(-x, y)": "ATAN2 NEG",
+    "atan2(x, -y)": "NEG ATAN2",
+    "atan2(x, 1.0) - atan2(x, 1)": "",
+    "maximum(x, x)": "",
+    "maximum(x, y) - maximum(y, x)": "",
+    "minimum(x, y) + minimum(y, x)": "MIN ADD",
+    "minimum(x, 2.0)": "MIN",
     "x * y - y * x": "",
     "(x + y) - (y + x)": "",
     "(x - y) + (y - x)": "",
@@ -82,6 +89,8 @@ def test_functions_of_numbers_are_numbers() -> None:
     assert SYMBOLIC["sqrt"](4.0) == 2.0
     assert SYMBOLIC["absolute"](-2.0) == 2.0
     assert [SYMBOLIC["sign"](x) for x in (-3.0, 0.0, 3.0)] == [-1.0, 0.0, 1.0]
+    assert SYMBOLIC["atan2"](1.0, -2.0) == math.atan2(1.0, -2.0)
+    assert (SYMBOLIC["maximum"](1.0, 2.0), SYMBOLIC["minimum"](1.0, 2.0)) == (2.0, 1.0)
 
 
 def test_what_folds_to_a_number_is_a_number() -> None:
@@ -110,6 +119,7 @@ def test_constants_are_folded_in_the_graph() -> None:
         graph.unary(Op.ABS, minus_three): 3.0,
         graph.unary(Op.SIN, two): math.sin(2.0),
         graph.unary(Op.SIGN, minus_three): -1.0,
+        graph.atan2(minus_three, two): math.atan2(-3.0, 2.0),
         graph.extremum(Op.MIN, minus_three, two): -3.0,
         graph.extremum(Op.MAX, minus_three, two): 2.0,
     }

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 NUM_INPUTS = 4
 CONSTANTS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.25, 3.0, -1.5)
-RATIONAL = ("+", "-", "*", "/", "neg", "pos", "abs", "sign", "square")
-ALL = (*RATIONAL, "sin", "cos", "sqrt")
+TWO = ("minimum", "maximum", "atan2")
+RATIONAL = ("+", "-", "*", "/", "neg", "pos", "abs", "sign", "square", "minimum", "maximum")
+ALL = (*RATIONAL, "sin", "cos", "sqrt", "atan2")
 
 Step = tuple[str, int, int]
 
@@ -59,7 +60,7 @@ def apply(values: list[Any], step: Step, functions: dict[str, Any]) -> Any:
         case "sqrt":
             return functions["sqrt"](abs(a))
         case operator:
-            return functions[operator](a)
+            return functions[operator](a, b) if operator in TWO else functions[operator](a)
 
 
 def trace_beside(
@@ -107,6 +108,8 @@ EXACT: dict[Op, Callable[..., Fraction]] = {
     Op.DIV: lambda a, b: a / b,
     Op.ABS: abs,
     Op.SIGN: exact_sign,
+    Op.MIN: min,
+    Op.MAX: max,
 }
 
 
@@ -137,7 +140,7 @@ def test_rational_arithmetic_is_exactly_the_same(plan: list[Step], given_x: list
     """In exact arithmetic, with constants that floats hold exactly, folding changes nothing."""
     x = [Fraction(k) for k in given_x]
     start = [*x, *map(Fraction, CONSTANTS)]
-    functions = {"sign": exact_sign}
+    functions = {"sign": exact_sign, "minimum": min, "maximum": max}
     program, numbers = trace_beside(plan, start, functions, inverts_exactly, floats_hold)
     assert run_exactly(program, x) == numbers
 
@@ -179,11 +182,22 @@ class Bounded:
         return self * self
 
 
-BOUNDED: dict[str, Callable[[Bounded], Bounded]] = {
+def bounded_angle(y: Bounded, x: Bounded) -> Bounded:
+    """Any angle, where the point may be anywhere or on either side of the cut."""
+    radius = np.maximum(np.hypot(x.value, y.value), 1e-300)
+    cut = (np.abs(y.value) <= y.error) & (x.value <= x.error)
+    spread = np.where(cut, 7.0, np.minimum((x.error + y.error) / radius, 7.0))
+    return Bounded(np.arctan2(y.value, x.value), spread)
+
+
+BOUNDED: dict[str, Callable[..., Bounded]] = {
     "sin": lambda a: Bounded(np.sin(a.value), a.error),
     "cos": lambda a: Bounded(np.cos(a.value), a.error),
     "sqrt": lambda a: Bounded(np.sqrt(a.value), np.sqrt(a.error)),
     "sign": lambda a: Bounded(np.sign(a.value), 2.0 * (np.abs(a.value) <= a.error)),
+    "atan2": bounded_angle,
+    "minimum": lambda a, b: Bounded(np.minimum(a.value, b.value), np.maximum(a.error, b.error)),
+    "maximum": lambda a, b: Bounded(np.maximum(a.value, b.value), np.maximum(a.error, b.error)),
 }
 
 
