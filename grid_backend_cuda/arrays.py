@@ -248,7 +248,12 @@ def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-_FRAMEWORKS: dict[str, Callable[[], Kind]] = {"torch": Torch, "cupy": Cupy, "jax": Jax, "jaxlib": Jax}
+_FRAMEWORKS: dict[str, Callable[[], Kind]] = {
+    "torch": Torch,
+    "cupy": Cupy,
+    "jax": Jax,
+    "jaxlib": Jax,
+}
 _known: dict[type, Kind | None] = {}
 
 

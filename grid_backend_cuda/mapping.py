@@ -29,6 +29,9 @@ _SHARED_LIMIT = 96 * 1024
 _DOUBLE_LIMIT = 20 * 1024
 """Bytes a warp may take for two tiles; beyond, arithmetic hides the loads anyway."""
 
+_REGISTER_BYTES = 255 * 4
+"""What a thread's registers hold."""
+
 _SPLIT_OPERATIONS = 8000
 """Operations from which a program's code outgrows the instruction cache (128 KB), and..."""
 _SPLIT_LIVE_BYTES = 2000
@@ -94,10 +97,8 @@ class Mapping:
         """Problems a block works on at a time."""
         return self.threads
 
-    @property
-    def min_blocks(self) -> int:
-        """Blocks that must fit a multiprocessor; 0 leaves it to the compiler."""
-        return 0
+    min_blocks: int
+    """Blocks that must fit a multiprocessor; 0 leaves it to the compiler."""
 
     def shared_bytes(self, real: Real) -> int:
         """Dynamic shared memory of a block."""
@@ -198,7 +199,9 @@ def map_threads(program: Program, real: Real) -> Mapping:
     while warps > 1 and tile * buffers * warps * real.bytes > _SHARED_LIMIT // 2:
         warps //= 2
     waves = _WAVES if ahead else 0
-    return Mapping(warps, staged, tuple(chunks), staged_chunks, tile, buffers, waves)
+    # Told nothing, the assembler gives up on what cannot fit and takes 32 registers.
+    min_blocks = int(program.counts.live * real.bytes > _REGISTER_BYTES)
+    return Mapping(warps, staged, tuple(chunks), staged_chunks, tile, buffers, waves, min_blocks)
 
 
 def map_split(program: Program, real: Real) -> SplitMapping | None:
