@@ -10,7 +10,7 @@ import pytest
 from grid_backend_cpu.compiler import host
 from grid_core.assets import asset_path
 from tests.cpu.kernels import DTYPES, LANES, Compiled, baseline
-from tests.program.operations import traced
+from tests.program.operations import DYNAMICS, traced
 from tests.support.compare import condition
 from tests.support.evaluate import ALGORITHMS, Reference
 from tests.support.random_trees import ALL_KINDS, random_urdf
@@ -70,7 +70,7 @@ def assert_rounding(got: Any, expected: Any, allowed: float) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", DYNAMICS)
 @pytest.mark.parametrize("robot", [*BUNDLED, *TREES], ids=lambda r: r.name)
 def test_every_operation(robot: Robot, name: str, dtype: str) -> None:
     lanes = host().lanes(dtype)
@@ -92,7 +92,7 @@ def test_real_robots(name: str) -> None:
     check(robot, "inverse_dynamics", host().lanes("float32"), (31,))
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", DYNAMICS)
 def test_a_robot_that_cannot_move(name: str) -> None:
     robot = example(EMPTY[0]).load()
     assert robot.nv == 0

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from grid_core.model.types import RobotModel
     from grid_core.program.program import Program
 
-__all__ = ["BODY", "made_up", "operation", "pendulum", "traced"]
+__all__ = ["BODY", "DYNAMICS", "made_up", "operation", "pendulum", "traced"]
 
+DYNAMICS = tuple(name for name, a in ALGORITHMS.items() if a.family in {"id", "fd"})
+"""Names of the operations of the two families of dynamics."""
 BODY = np.diag([0.02, 0.03, 0.04])
 """A rotational inertia that a body could have."""
 
