@@ -14,10 +14,25 @@ from attrs import field, frozen
 from grid_core.errors import ContractError
 from grid_core.model.types import RobotModel
 
-__all__ = ["API_VERSION", "Algorithm", "BenchmarkCase", "Context", "Dim", "Options", "Port"]
+__all__ = [
+    "API_VERSION",
+    "ROLES",
+    "Algorithm",
+    "BenchmarkCase",
+    "Context",
+    "Dim",
+    "Options",
+    "Port",
+]
 
 API_VERSION = (1, 0)
 """Version of this contract: an algorithm's major must match, its minor be at most ours."""
+
+ROLES = ("", "tangent", "velocity", "acceleration", "own")
+"""What `Port.role` may be. ``tangent``: each axis ``nv`` turns as a velocity does, as forces,
+Jacobians and mass matrices do; ``velocity`` is the state's own; ``acceleration`` its derivative;
+``own``: the algorithm reads and writes the caller's coordinates itself. With none, an operation
+cannot be had in MuJoCo's coordinates."""
 
 Dim: TypeAlias = int | str
 """A width: a number, one of ``nq``, ``nv``, ``nb``, ``nee``, or a multiple of one: ``6*nee``."""
@@ -56,6 +71,8 @@ class Port:
     """An input that the whole batch shares, such as gravity: a number, or a small array."""
     default: float | None = None
     """Of a uniform input, of each entry of an array."""
+    role: str = ""
+    """How an array with an axis ``nv`` reads in other coordinates (`ROLES`)."""
 
     def size(self, model: RobotModel, options: Options) -> int:
         """Number of scalars for one problem."""
@@ -103,6 +120,8 @@ class Context(Generic[T]):
     """Every loaded algorithm by name, for `call`."""
     run: Callable[[Context[T]], Mapping[str, T]]
     """How an algorithm is evaluated in this context: `reference` or `program`."""
+    rest: T | None = None
+    """The acceleration that the caller's coordinates call zero; None: it is zero here too."""
 
     def __getitem__(self, name: str) -> T:
         value = self.inputs[name]

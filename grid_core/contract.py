@@ -11,7 +11,7 @@ import keyword
 import math
 from typing import TYPE_CHECKING, Any
 
-from grid_core.algorithm import API_VERSION, Algorithm, BenchmarkCase, Port
+from grid_core.algorithm import API_VERSION, ROLES, Algorithm, BenchmarkCase, Port
 from grid_core.errors import ContractError
 from grid_core.model.source import ModelSource
 from grid_core.wording import listing
@@ -37,8 +37,16 @@ HANDLE_ATTRIBUTES = frozenset(
     {
         *("algorithms", "backend", "body_names", "calls", "close", "closed", "difference", "dtype"),
         *("floating_base", "integrate", "joint_effort_limits", "joint_names", "joint_pos_limits"),
-        *("joint_vel_limits", "model",
-        "model_descriptor", "name", "nb", "neutral_configuration", "nj", "nq"),
+        *(
+            "joint_vel_limits",
+            "model",
+            "model_descriptor",
+            "name",
+            "nb",
+            "neutral_configuration",
+            "nj",
+            "nq",
+        ),
         *("num_bodies", "num_ees", "num_joints", "num_vel", "nv", "options"),
         *("random_configuration",),
     }
@@ -187,6 +195,10 @@ def _check_port(where: str, port: object) -> None:
                 f"got {dim!r}"
             )
     _check_line(f"{where}: doc", port.doc)
+    if port.role not in ROLES:
+        raise ContractError(
+            f"{where}: role must be {listing(ROLES[1:], 'or')}, or empty; got {port.role!r}"
+        )
     for field in ("unit", "frame"):
         if not isinstance(getattr(port, field), str):
             raise ContractError(f"{where}: {field} must be text; got {getattr(port, field)!r}")

@@ -9,6 +9,7 @@ import numpy as np
 
 from grid_core.algorithm import Algorithm, Context, Options
 from grid_core.errors import ContractError
+from grid_core.program.convention import from_native, to_native, undeclared
 from grid_core.uniform import UniformArray
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def evaluate_reference(
             continue
         values[port.name] = np.asarray(value, dtype=np.float64)
         batch = len(values[port.name])
-    returned = algorithm.reference(_context(algorithm, available, model, options, values))
+    native = to_native(_context(algorithm, available, model, options, values))
+    returned = algorithm.reference(native)
     names = [port.name for port in algorithm.outputs]
     if not isinstance(returned, Mapping) or sorted(returned) != sorted(names):
         got = sorted(returned) if isinstance(returned, Mapping) else type(returned).__name__
@@ -67,7 +69,7 @@ def evaluate_reference(
                 f"its port says {('B', *port.shape)}, here {wanted}"
             )
         results[port.name] = result
-    return results
+    return from_native(native, results)
 
 
 def refusal(
@@ -77,6 +79,10 @@ def refusal(
     options: Options,
 ) -> str | None:
     """Say why a robot cannot have an algorithm or one that it needs; None when it can."""
+    if options.output_convention == "mujoco":
+        reason = undeclared(algorithm)
+        if reason:
+            return reason
     if algorithm.refuse is not None:
         nothing: dict[str, Any] = {port.name: None for port in algorithm.inputs}
         reason = algorithm.refuse(_context(algorithm, available, model, options, nothing))

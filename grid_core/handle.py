@@ -40,7 +40,9 @@ class RobotHandle:
         self._plugins = plugins
         self._lock = threading.Lock()
         self._calls: dict[str, OperationCall] = {}
-        self._spaces = Spaces(binding.model, binding.dtype)
+        self._spaces = Spaces(
+            binding.model, binding.dtype, binding.options.output_convention == "mujoco"
+        )
 
     @property
     def model(self) -> RobotModel:

@@ -17,7 +17,7 @@ from grid_core.wording import listing, near
 
 __all__ = ["CONVENTIONS", "DEFAULT_DTYPE", "LoadOptions", "default_cache_dir"]
 
-CONVENTIONS = ("pinocchio",)
+CONVENTIONS = ("pinocchio", "mujoco")
 """Conventions of q, v and outputs that exist."""
 
 

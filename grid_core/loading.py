@@ -58,7 +58,8 @@ def load_robot(
         dtype: ``float32`` or ``float64``. Left out: float32, unless the backend lacks it.
         ee_joint_names: end-effector targets, as names of joints or fixed joints. Left out: every
             joint from which no other hangs, in the order of `RobotHandle.joint_names`.
-        output_convention: ``pinocchio``.
+        output_convention: ``pinocchio``, or ``mujoco``: quaternions w x y z, a floating base's
+            linear velocity, acceleration and force along the world's axes.
         name: the robot's name, in place of the description's own.
         cache_dir: folder of the build cache. Left out: ``GRID_CACHE_DIR``, or the user's own.
         num_threads: threads to compile with and to spread a batch over. Left out: the physical

@@ -17,6 +17,8 @@ from grid_core.model.configuration import (
     random_configuration,
 )
 
+from grid_core.program.convention import wxyz_to_xyzw, xyzw_to_wxyz
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -34,27 +36,49 @@ class Spaces:
     model: RobotModel
     dtype: np.dtype[Any]
     """Precision of what is returned."""
+    mujoco: bool = False
+    """Whether configurations and tangents are in MuJoCo's convention."""
 
     def neutral(self) -> NDArray[Any]:
         """Return the configuration of zero motion, shape (nq,)."""
-        return neutral_configuration(self.model).astype(self.dtype)
+        return self._outward(neutral_configuration(self.model))
 
     def random(self, rng: np.random.Generator | int | None, batch: int | None) -> NDArray[Any]:
         """Return random configurations, shape (batch, nq) or (nq,)."""
         if batch is not None and (not isinstance(batch, int | np.integer) or batch < 0):
             raise InputError(f"random_configuration: batch must be a count; got {batch!r}")
         generator = np.random.default_rng(rng)
-        return random_configuration(self.model, generator, batch).astype(self.dtype)
+        return self._outward(random_configuration(self.model, generator, batch))
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
         """Return q ⊕ v."""
         a, b = self._pair("integrate", ("q", "nq", q), ("v", "nv", v))
-        return integrate(self.model, a, b).astype(self.dtype)
+        a, free = self._inward(a), self._free()
+        slide = np.zeros_like(b)
+        slide[..., free] = b[..., free]
+        moved = integrate(self.model, a, b - slide)
+        # MuJoCo moves a free body's position along a straight line while it turns.
+        moved[..., free] += slide[..., free]
+        return self._outward(moved)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[Any]:
         """Return q1 ⊖ q0."""
         a, b = self._pair("difference", ("q0", "nq", q0), ("q1", "nq", q1))
-        return difference(self.model, a, b).astype(self.dtype)
+        a, b, free = self._inward(a), self._inward(b), self._free()
+        result = difference(self.model, a, b)
+        result[..., free] = b[..., free] - a[..., free]
+        return result.astype(self.dtype)
+
+    def _free(self) -> slice:
+        """Entries of a free base's position, in q and in v, where MuJoCo treats them apart."""
+        return slice(0, 3) if self.mujoco and self.model.floating_base else slice(0, 0)
+
+    def _inward(self, q: Array) -> Array:
+        return wxyz_to_xyzw(self.model, q) if self.mujoco else q
+
+    def _outward(self, q: Array) -> NDArray[Any]:
+        ours = xyzw_to_wxyz(self.model, q) if self.mujoco else q
+        return np.asarray(ours).astype(self.dtype)
 
     def _pair(self, operation: str, *given: tuple[str, str, ArrayLike]) -> list[Array]:
         """Return both arrays in float64, checked like those of any operation."""

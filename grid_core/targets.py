@@ -61,10 +61,9 @@ def chosen_frame(model: RobotModel, options: Options) -> Frame:
     return model.frames[options.targets[0] if options.targets else 0]
 
 
-def first_leaf(model: RobotModel) -> Frame | None:
-    """Return the frame of the first joint from which no other hangs."""
-    leaves = find_targets(model, None)
-    return model.frames[leaves[0]] if leaves else None
+def first_leaf(model: RobotModel) -> Frame:
+    """Return the frame of the first joint from which no other hangs; the root without joints."""
+    return model.frames[next(iter(find_targets(model, None)), 0)]
 
 
 def _by_name(model: RobotModel) -> dict[str, int]:

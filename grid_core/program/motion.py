@@ -25,6 +25,7 @@ __all__ = [
     "joint_position",
     "postures",
     "project",
+    "quaternion_matrix",
     "rates",
     "scalar_rate",
 ]
@@ -61,7 +62,7 @@ def _leader(node: Node, start: str) -> int:
     return index
 
 
-def _quaternion_matrix(x: Value, y: Value, z: Value, w: Value) -> tuple[Vec3, Vec3, Vec3]:
+def quaternion_matrix(x: Value, y: Value, z: Value, w: Value) -> tuple[Vec3, Vec3, Vec3]:
     """Rotation matrix of a unit quaternion, as rows."""
     x2, y2, z2 = x + x, y + y, z + z
     xx, yy, zz = x * x2, y * y2, z * z2
@@ -85,10 +86,10 @@ def _posture(node: Node, q: Sequence[Value]) -> Posture:
     start = node.joint.q_start
     if kind is JointKind.SPHERICAL:
         assert start is not None
-        return Posture(Rotation(P, own=_quaternion_matrix(*q[start : start + 4])), p)
+        return Posture(Rotation(P, own=quaternion_matrix(*q[start : start + 4])), p)
     if kind is JointKind.FLOATING:
         assert start is not None
-        own = _quaternion_matrix(*q[start + 3 : start + 7])
+        own = quaternion_matrix(*q[start + 3 : start + 7])
         return Posture(Rotation(P, own=own), p + constant.apply(Vec3(*q[start : start + 3])))
     s = joint_position(node, q)
     if kind is JointKind.PRISMATIC:

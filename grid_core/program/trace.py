@@ -9,6 +9,7 @@ import numpy as np
 
 from grid_core.algorithm import Algorithm, Context, Port
 from grid_core.errors import ContractError, TraceError
+from grid_core.program.convention import from_native, to_native
 from grid_core.program.graph import Graph
 from grid_core.program.program import Program, ProgramPort
 from grid_core.program.scalar import Scalar, Value
@@ -40,7 +41,8 @@ def trace(operation: Operation) -> Program:
         available=operation.available,
         run=run_program,
     )
-    outputs = run_program(context)
+    native = to_native(context)
+    outputs = from_native(native, run_program(native))
     results: list[int] = []
     out_ports = []
     for port in algorithm.outputs:

@@ -12,7 +12,7 @@ from grid_core.errors import ArgumentError
 from grid_core.hookspecs import hookimpl
 from grid_core.model.types import JointKind
 from grid_core.offsets import offset_transforms
-from grid_core.targets import find_frame, find_targets, first_leaf
+from grid_core.targets import find_frame, find_targets
 from grid_core.wording import listing
 from grid_plugins.eepose import program, reference
 
@@ -176,7 +176,7 @@ def refuse_fk_batched(ctx: Context[Any]) -> str | None:
         return f"joint {ball!r} is spherical; {cure}"
     if model.nj > MOST_JOINTS:
         return f"it has {model.nj} joints, more than {MOST_JOINTS}; {cure}"
-    if first_leaf(model) is None:
+    if not model.joints:
         return f"it has no joint; {cure}"
     return None
 
@@ -184,7 +184,15 @@ def refuse_fk_batched(ctx: Context[Any]) -> str | None:
 SPECIFICATION = "kinematics specification: pose, Jacobian and Hessian of end effectors"
 FEATHERSTONE = "Featherstone 2008, chapter 2 and section 4.4"
 Q = Port(name="q", shape=("nq",), unit="rad, m", doc="configuration")
-QD = Port(name="qd", shape=("nv",), unit="rad/s, m/s", frame="as q moves", doc="velocity")
+Q_XYZW = evolve(Q, role="own")
+QD = Port(
+    name="qd",
+    shape=("nv",),
+    unit="rad/s, m/s",
+    frame="as q moves",
+    doc="velocity",
+    role="own",  # the columns are traced in the caller's coordinates
+)
 BODY = Port(
     name="body",
     shape=("nee",),
@@ -228,12 +236,18 @@ def _pose(name: str, shape: tuple[Any, ...], doc: str, unit: str = "m, rad") -> 
 
 
 def _gradient(shape: tuple[Any, ...], doc: str) -> Port:
-    return Port(name="J", shape=shape, unit="m or rad per rad or m", frame=TANGENT, doc=doc)
+    return Port(
+        name="J", shape=shape, unit="m or rad per rad or m", frame=TANGENT, doc=doc, role="own"
+    )
 
 
 def _jacobian(name: str) -> Port:
     return Port(
-        name=name, shape=(6, "nv"), frame="as reference_frame says", doc="linear rows first"
+        name=name,
+        shape=(6, "nv"),
+        frame="as reference_frame says",
+        doc="linear rows first",
+        role="own",
     )
 
 
@@ -259,6 +273,7 @@ ALGORITHMS = (
             unit="m or rad per rad², rad m or m²",
             frame=TANGENT,
             doc="symmetric in its last two axes; singular at pitch ±π/2",
+            role="own",
         ),
     ),
     _operation(
@@ -286,6 +301,7 @@ ALGORITHMS = (
         "fk_batched",
         "Position and quaternion wxyz of the first leaf, for up to 32 joints, none spherical.",
         _pose("pose", (7,), "[tx ty tz qw qx qy qz], qw ≥ 0", "m, 1"),
+        inputs=(Q_XYZW,),
         refuse=refuse_fk_batched,
         method=first_leaf_pose,
     ),

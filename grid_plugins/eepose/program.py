@@ -117,9 +117,7 @@ def end_effector_pose_quaternion(ctx: Context[Any]) -> Mapping[str, Any]:
 def fk_batched(ctx: Context[Any]) -> Mapping[str, Any]:
     """[tx ty tz qw qx qy qz] of the first leaf joint."""
     tree = KinematicTree.of(ctx.model, regroup=False)
-    leaf = first_leaf(ctx.model)
-    assert leaf is not None  # else the operation is refused
-    pose = frame_pose(tree, ctx["q"], leaf)
+    pose = frame_pose(tree, ctx["q"], first_leaf(ctx.model))
     turn = pose.turn.upright()
     return {"pose": [*pose.p, turn.w, *turn.v]}
 

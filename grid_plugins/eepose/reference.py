@@ -88,9 +88,7 @@ def fk_batched(ctx: Context[Array]) -> Mapping[str, Array]:
 
     Inputs: ``q`` (B, nq).
     """
-    leaf = first_leaf(ctx.model)
-    assert leaf is not None
-    T = placement_of(all_placements(ctx.model, ctx["q"]), leaf)
+    T = placement_of(all_placements(ctx.model, ctx["q"]), first_leaf(ctx.model))
     return {
         "pose": np.concatenate(
             [T[:, :3, 3], np.roll(rotation_quaternion(T[..., :3, :3]), 1, axis=-1)], axis=-1

@@ -15,8 +15,9 @@ MOTION = (
         unit="rad/s, m/s",
         frame="floating and spherical joints: the body's own",
         doc="velocity",
+        role="velocity",
     ),
-    Port(name="u", shape=("nv",), unit="N m, N", frame="as qd", doc="joint forces"),
+    Port(name="u", shape=("nv",), unit="N m, N", frame="as qd", doc="joint forces", role="tangent"),
     Port(
         name="gravity",
         shape=(),
@@ -37,7 +38,12 @@ MOTION = (
     ),
 )
 ACCELERATION = Port(
-    name="qdd", shape=("nv",), unit="rad/s², m/s²", frame="as qd", doc="acceleration"
+    name="qdd",
+    shape=("nv",),
+    unit="rad/s², m/s²",
+    frame="as qd",
+    doc="acceleration",
+    role="acceleration",
 )
 
 FORWARD_DYNAMICS = Algorithm(
@@ -77,7 +83,9 @@ MINV = Algorithm(
     summary="Inverse of the mass matrix, both triangles.",
     source="Featherstone 2008, Table 6.3 (LᵀDL along the branches)",
     inputs=(Q,),
-    outputs=(Port(name="Minv", shape=("nv", "nv"), unit="1/(kg m²), …", doc="M(q)⁻¹"),),
+    outputs=(
+        Port(name="Minv", shape=("nv", "nv"), unit="1/(kg m²), …", doc="M(q)⁻¹", role="tangent"),
+    ),
     needs=("crba",),
     reference=reference.minv,
     program=program.minv,

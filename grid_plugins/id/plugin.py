@@ -13,6 +13,7 @@ QD = Port(
     unit="rad/s, m/s",
     frame="floating and spherical joints: the body's own",
     doc="velocity",
+    role="velocity",
 )
 GRAVITY = Port(
     name="gravity",
@@ -47,12 +48,13 @@ INVERSE_DYNAMICS = Algorithm(
             unit="rad/s², m/s²",
             frame="as qd",
             doc="acceleration; None is zero",
+            role="acceleration",
             optional=True,
         ),
         GRAVITY,
         F_EXT,
     ),
-    outputs=(Port(name="tau", shape=("nv",), unit="N m, N", doc="joint forces"),),
+    outputs=(Port(name="tau", shape=("nv",), unit="N m, N", doc="joint forces", role="tangent"),),
     reference=reference.inverse_dynamics,
     program=program.inverse_dynamics,
     benchmarks=(BenchmarkCase(label="inverse_dynamics", inputs=("qdd",), pinocchio="rnea"),),
@@ -64,7 +66,9 @@ GENERALIZED_GRAVITY = Algorithm(
     summary="Joint forces that hold the robot still: g(q).",
     source="Featherstone 2008, Table 5.1, with q̇ = q̈ = 0",
     inputs=(Q, GRAVITY),
-    outputs=(Port(name="g", shape=("nv",), unit="N m, N", doc="gravity's joint forces"),),
+    outputs=(
+        Port(name="g", shape=("nv",), unit="N m, N", doc="gravity's joint forces", role="tangent"),
+    ),
     reference=reference.generalized_gravity,
     program=program.generalized_gravity,
     benchmarks=(
@@ -80,7 +84,7 @@ NONLINEAR_EFFECTS = Algorithm(
     summary="Coriolis, centrifugal and gravity forces: h(q, q̇).",
     source="Featherstone 2008, Table 5.1, with q̈ = 0",
     inputs=(Q, QD, GRAVITY, F_EXT),
-    outputs=(Port(name="h", shape=("nv",), unit="N m, N", doc="bias forces"),),
+    outputs=(Port(name="h", shape=("nv",), unit="N m, N", doc="bias forces", role="tangent"),),
     reference=reference.nonlinear_effects,
     program=program.nonlinear_effects,
     benchmarks=(BenchmarkCase(label="nonlinear_effects", inputs=(), pinocchio="nonLinearEffects"),),
@@ -92,7 +96,11 @@ CRBA = Algorithm(
     summary="Joint-space mass matrix M(q), both triangles.",
     source="Featherstone 2008, Table 6.2 (composite rigid bodies)",
     inputs=(Q,),
-    outputs=(Port(name="M", shape=("nv", "nv"), unit="kg m², kg m, kg", doc="mass matrix"),),
+    outputs=(
+        Port(
+            name="M", shape=("nv", "nv"), unit="kg m², kg m, kg", doc="mass matrix", role="tangent"
+        ),
+    ),
     reference=reference.crba,
     program=program.crba,
     benchmarks=(BenchmarkCase(label="crba", inputs=(), pinocchio="crba"),),

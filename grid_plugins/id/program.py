@@ -34,7 +34,7 @@ def inverse_dynamics(ctx: Context[Any]) -> Mapping[str, Any]:
 
 def nonlinear_effects(ctx: Context[Any]) -> Mapping[str, Any]:
     """h: what inverse dynamics gives without acceleration."""
-    return {"h": _rnea(ctx, ctx["qd"], None)}
+    return {"h": _rnea(ctx, ctx["qd"], ctx.rest)}
 
 
 def generalized_gravity(ctx: Context[Any]) -> Mapping[str, Any]:

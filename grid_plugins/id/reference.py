@@ -62,7 +62,8 @@ def nonlinear_effects(ctx: Context[Array]) -> Mapping[str, Array]:
         ``h`` (B, nv) [N m or N]: Coriolis, centrifugal and gravity terms, less external forces;
         damping and friction too if the options say ``use_joint_dynamics``.
     """
-    return {"h": _rnea(ctx, ctx["qd"], np.zeros_like(ctx["qd"]))}
+    rest = np.zeros_like(ctx["qd"]) if ctx.rest is None else ctx.rest
+    return {"h": _rnea(ctx, ctx["qd"], rest)}
 
 
 def crba(ctx: Context[Array]) -> Mapping[str, Array]:

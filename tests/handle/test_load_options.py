@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         ("dtype", 7, "dtype must be float32 or float64; got 7"),
         ("backend", 3, "backend must be a name; got 3"),
         ("backend", "", "backend must be a name; got ''"),
-        ("output_convention", "mujoco", "output_convention must be pinocchio; got 'mujoco'"),
+        ("output_convention", "drake", "output_convention must be pinocchio or mujoco"),
         ("output_convention", ["pinocchio"], "output_convention must be pinocchio"),
         ("num_threads", 0, "num_threads must be an integer of at least 1; got 0"),
         ("num_threads", 1.0, "num_threads must be an integer of at least 1; got 1.0"),
