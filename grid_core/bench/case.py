@@ -32,10 +32,15 @@ class Case:
     batch: int
     threads: int
     inputs: Mapping[str, Array] = field(repr=False)
-    """float64 arrays of shape (batch, *port.shape) by name, in the order of the ports.
+    """float64 arrays of shape (drawn, *port.shape) by name, in the order of the ports.
 
     Numbers for the whole batch, such as gravity, are left at their defaults.
     """
+
+    @property
+    def drawn(self) -> int:
+        """States in `inputs`: the batch, or fewer, which then repeat."""
+        return min([self.batch, *(len(array) for array in self.inputs.values())])
 
     @classmethod
     def draw(
@@ -48,13 +53,14 @@ class Case:
         batch: int,
         threads: int,
         seed: int = 0,
+        drawn: int | None = None,
     ) -> Case:
-        """Make a case with random states, the same for the same arguments."""
+        """Make a case with random states, the same for the same arguments; `drawn` at most."""
         inputs = random_inputs(
             algorithm,
             handle.model,
             handle.options,
-            batch=batch,
+            batch=batch if drawn is None else min(batch, drawn),
             present=benchmark.inputs,
             seed=seed,
         )
@@ -70,6 +76,6 @@ class Case:
         )
 
     def first(self, batch: int) -> Case:
-        """Return the case of the first `batch` problems."""
+        """Return the case of the first `batch` problems; only those that were drawn."""
         short = {name: array[:batch] for name, array in self.inputs.items()}
-        return evolve(self, batch=min(batch, self.batch), inputs=short)
+        return evolve(self, batch=min(batch, self.drawn), inputs=short)

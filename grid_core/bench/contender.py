@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from attrs import frozen
+from attrs import field, frozen
 
 from grid_core.errors import GridError
 
@@ -46,6 +46,12 @@ class Prepared:
     """Seconds of so many runs; a contender with clocks of its own (device events) brings them."""
     note: str = ""
     """What a reader of the time must know."""
+    card: str = ""
+    """Name of the GPU where arrays lie that are not on the host."""
+    floor: float | None = None
+    """Least time of an evaluation that the card allows [ns]."""
+    details: dict[str, Any] = field(factory=dict)
+    """What else JSON is to hold."""
 
 
 class Contender(Protocol):

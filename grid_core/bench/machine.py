@@ -12,7 +12,18 @@ from grid_core.cores import available_cores
 
 __all__ = ["machine", "versions"]
 
-_PACKAGES = ("grid-robotics", "numpy", "llvmlite", "pin", "cuda-python", "cuda-bindings")
+_PACKAGES = (
+    "grid-robotics",
+    "numpy",
+    "llvmlite",
+    "pin",
+    "cuda-python",
+    "cuda-bindings",
+    "cuda-core",
+    "nvidia-cuda-nvrtc",
+    "torch",
+    "grid-rbd",
+)
 """Distributions whose versions matter to a time."""
 
 

@@ -67,6 +67,11 @@ class _Line:
     """One contender's throughput."""
 
     peer: bool
+    floor: float | None
+    """Least time of an evaluation [ns]."""
+    dtype: str
+    away: bool
+    """Whether the boundary is in its label."""
     points: list[tuple[int, float]] = field(factory=list)
     """Batch, and M evaluations a second."""
     boundaries: set[str] = field(factory=set)
@@ -81,7 +86,10 @@ def _panels(trials: Iterable[Trial]) -> dict[str, dict[str, _Line]]:
             if one.median is None:
                 continue
             lines = panels.setdefault(f"{trial.robot}: {trial.label}", {})
-            line = lines.setdefault(f"{one.contender} {one.dtype}, {threads}", _Line(one.peer))
+            away = bool(one.card) or one.boundary == "host"
+            how = one.boundary if away else threads
+            fresh = _Line(one.peer, one.floor, one.dtype, away)
+            line = lines.setdefault(f"{one.contender} {one.dtype}, {how}", fresh)
             line.points.append((trial.batch, 1e3 / one.median))
             line.boundaries.add(one.boundary)
     return panels
@@ -91,8 +99,18 @@ def _draw(axes: Any, title: str, lines: dict[str, _Line]) -> None:
     for label, line in lines.items():
         batches, rates = zip(*sorted(line.points), strict=True)
         style = "s--" if line.peer else "o-"
-        how = ", ".join(sorted(line.boundaries))
-        axes.loglog(batches, rates, style, label=f"{label} ({how})", markersize=4)
+        how = "" if line.away else f" ({', '.join(sorted(line.boundaries))})"
+        axes.loglog(batches, rates, style, label=f"{label}{how}", markersize=4)
+    for dtype, floor in {line.dtype: line.floor for line in lines.values() if line.floor}.items():
+        axes.axhline(1e3 / floor, linestyle="--", color="0.4", linewidth=1.0)
+        axes.annotate(
+            f"floor {dtype}",
+            (0.02, 1e3 / floor),
+            xycoords=("axes fraction", "data"),
+            va="bottom",
+            fontsize="x-small",
+            color="0.4",
+        )
     axes.set_title(title, fontsize="medium")
     axes.set_xlabel("batch")
     axes.set_ylabel("M evaluations / s")

@@ -6,13 +6,14 @@ import statistics
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from grid_core.bench.machine import machine, versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from grid_core.bench.card import Card
     from grid_core.bench.loads import LoadTimes
 
 __all__ = ["BOUNDARIES", "FORMAT", "Measurement", "Trial", "document", "loads_document"]
@@ -20,7 +21,10 @@ __all__ = ["BOUNDARIES", "FORMAT", "Measurement", "Trial", "document", "loads_do
 FORMAT = "grid.bench.v1"
 
 BOUNDARIES = {
-    "call": "the user's call from Python with out= given; host arrays in and out",
+    "call": "the user's call from Python; on the CPU host arrays and out= given; on a GPU tensors "
+    "there, results allocated, by wall clock over many calls and one synchronisation",
+    "graph": "a call's share of a CUDA graph of many, by the device's events; out= given to Grid",
+    "host": "the user's call from Python on the GPU, NumPy in and NumPy out",
     "loop": "the peer's function for one state in a Python loop, its calls' overhead subtracted",
 }
 """What lies between start and stop of a measurement."""
@@ -41,6 +45,11 @@ class Measurement:
     note: str = ""
     failed: bool = False
     """Whether its results are wrong."""
+    card: str = ""
+    """Name of the GPU where arrays lie that are not on the host."""
+    floor: float | None = None
+    """Least time of an evaluation that the card allows [ns]."""
+    details: dict[str, Any] = field(factory=dict)
 
     @property
     def median(self) -> float | None:
@@ -74,6 +83,15 @@ class Trial:
         """The other libraries'."""
         return tuple(m for m in self.measurements if m.peer)
 
+    def counterpart(self, ours: Measurement, name: str) -> Measurement | None:
+        """Return a peer's measurement to set beside one of ours.
+
+        On a GPU only the same boundary compares; on the host it is said beside it.
+        """
+        named = [peer for peer in self.peers if peer.contender == name]
+        same = [peer for peer in named if (peer.boundary, peer.card) == (ours.boundary, ours.card)]
+        return next(iter(same or [peer for peer in named if not peer.card]), None)
+
     def ratio(self, ours: Measurement, peer: Measurement) -> float | None:
         """Return how many times as fast ours is, by the medians."""
         if ours.median is None or peer.median is None:
@@ -81,11 +99,14 @@ class Trial:
         return peer.median / ours.median
 
 
-def document(trials: Iterable[Trial], settings: dict[str, Any]) -> dict[str, Any]:
-    """Return trials as JSON has them, every sample included."""
+def document(
+    trials: Iterable[Trial], settings: dict[str, Any], card: Card | None = None
+) -> dict[str, Any]:
+    """Return trials as JSON has them, every sample included; the card if one took part."""
     return {
         **_head(),
         "settings": settings,
+        "card": None if card is None else card.document(),
         "unit": "ns per evaluation",
         "boundaries": BOUNDARIES,
         "trials": [_trial(trial) for trial in trials],
@@ -127,8 +148,20 @@ def _trial(trial: Trial) -> dict[str, Any]:
                 "difference": m.difference,
                 "failed": m.failed,
                 "note": m.note,
-                "ratios": {p.contender: trial.ratio(m, p) for p in trial.peers if not m.peer},
+                "ratios": _ratios(trial, m),
+                "card": m.card,
+                "floor": m.floor,
+                "details": m.details,
             }
             for m in trial.measurements
         ],
     }
+
+
+def _ratios(trial: Trial, one: Measurement) -> dict[str, float | None]:
+    """Return by how much one of ours is faster, by the peers' names."""
+    if one.peer:
+        return {}
+    names = dict.fromkeys(peer.contender for peer in trial.peers)
+    beside = {name: trial.counterpart(one, name) for name in names}
+    return {name: trial.ratio(one, peer) for name, peer in beside.items() if peer is not None}

@@ -44,6 +44,8 @@ class Plan:
     sample_s: float = 0.005
     """About how long one sample lasts [s]."""
     seed: int = 0
+    drawn: int | None = None
+    """Different states at most, where all contenders can repeat them; None: a whole batch."""
     reference: Contender = field(factory=lambda: GridContender("reference", "float64"))
     """What Grid is checked against where no peer can tell."""
 
@@ -66,6 +68,7 @@ def cases(plan: Plan) -> Iterator[Case]:
                 batch=batch,
                 threads=threads,
                 seed=plan.seed,
+                drawn=plan.drawn,
             )
 
 
@@ -102,6 +105,9 @@ class _Entry:
             difference=self.difference,
             note=self.fault or self.prepared.note,
             failed=bool(self.fault),
+            card=self.prepared.card,
+            floor=self.prepared.floor,
+            details=self.prepared.details,
         )
 
 
@@ -139,12 +145,16 @@ def run_case(case: Case, plan: Plan) -> Trial:
 
 
 def _check(case: Case, plan: Plan, entries: list[_Entry]) -> list[_Entry]:
-    """Compare Grid's results with those of the first peer that can tell, or the reference's."""
-    peers = [entry for entry in entries if entry.contender.peer]
-    expected: Sequence[Array] = next((o for e in peers if (o := e.prepared.outputs())), [])
+    """Compare results with those of the first peer that can tell, or the reference's.
+
+    Only a peer in float64 can. One in float32 is compared like Grid, and timed whatever it
+    returns: its time says something, with the note beside it.
+    """
+    judges = [entry for entry in entries if _judges(entry.contender)]
+    expected: Sequence[Array] = next((o for e in judges if (o := e.prepared.outputs())), [])
     checked = []
     for entry in entries:
-        if entry.contender.peer:
+        if _judges(entry.contender):
             checked.append(entry)
             continue
         outputs = entry.prepared.outputs()
@@ -152,13 +162,23 @@ def _check(case: Case, plan: Plan, entries: list[_Entry]) -> list[_Entry]:
         if apart is None:
             expected = plan.reference.prepare(case.first(CHECKED)).outputs()
             apart = difference(outputs, expected)
-        fault = ""
-        if apart is None or not apart <= TOLERANCES[entry.contender.dtype]:
-            fault = (
-                "results of another shape" if apart is None else f"results differ by {apart:.1e}"
-            )
-        checked.append(evolve(entry, difference=apart, fault=fault))
+        checked.append(_judged(entry, apart))
     return checked
+
+
+def _judges(contender: Contender) -> bool:
+    return contender.peer and contender.dtype == "float64"
+
+
+def _judged(entry: _Entry, apart: float | None) -> _Entry:
+    """Write down how far an entry's results are off, and what that means for it."""
+    fault = ""
+    if apart is None or not apart <= TOLERANCES[entry.contender.dtype]:
+        fault = "results of another shape" if apart is None else f"results differ by {apart:.1e}"
+    if not fault or not entry.contender.peer:
+        return evolve(entry, difference=apart, fault=fault)
+    note = ", ".join(filter(None, [entry.prepared.note, fault]))
+    return evolve(entry, difference=apart, prepared=evolve(entry.prepared, note=note))
 
 
 def _time(entries: list[_Entry], plan: Plan) -> list[_Entry]:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import evolve
 
-from grid_core.bench.contenders import grid_contenders, peers
+from grid_core.bench.contenders import grid_contenders
+from grid_core.bench.lineup import BOUNDARY_NAMES, DEVICE_BATCHES, PEERS, line_up
 from grid_core.bench.loads import time_loads
 from grid_core.bench.plot import check_plot, plot
 from grid_core.bench.results import document, loads_document
 from grid_core.bench.robot import BUNDLED
 from grid_core.bench.suite import Plan, cases, count, run_case
 from grid_core.cli.bench_tables import print_loads, print_trials
+from grid_core.cli.comma_list import comma_list
 from grid_core.cli.find_robot import find_robot
 from grid_core.cli.options import base_option, grid_command
 from grid_core.cli.output import error_console, print_json
@@ -25,6 +27,7 @@ from grid_core.errors import OptionError
 from grid_core.wording import listing
 
 if TYPE_CHECKING:
+    from grid_core.bench.card import Card
     from grid_core.bench.results import Trial
     from grid_core.bench.robot import Robot
 
@@ -37,6 +40,7 @@ QUICK_BATCHES = (1, 4096)
 @grid_command(
     "bench",
     "grid bench --robot go2 --operation forward_dynamics --threads 1 --plot go2.svg",
+    "grid bench --backend cuda --peer grid-rbd --boundary call,graph --batch 1,1024,131072",
     "grid bench --load --json loads.json",
 )
 @click.option("--robot", "robots", multiple=True, help="[default: iiwa14 and go2]")
@@ -46,8 +50,9 @@ QUICK_BATCHES = (1, 4096)
     "--batch",
     "batches",
     multiple=True,
-    type=click.IntRange(min=1),
-    help=f"[default: {listing(BATCHES)}]",
+    metavar="N,...",
+    callback=comma_list(click.IntRange(min=1)),
+    help=f"[default: {listing(BATCHES)}; on GPUs alone 1 to 4M]",
 )
 @click.option("--backend", "backends", multiple=True, help="[default: all that run here]")
 @click.option(
@@ -56,6 +61,23 @@ QUICK_BATCHES = (1, 4096)
     multiple=True,
     type=click.Choice(["float32", "float64"]),
     help="[default: all]",
+)
+@click.option(
+    "--boundary",
+    "boundaries",
+    multiple=True,
+    metavar="[call|graph|host],...",
+    callback=comma_list(click.Choice(BOUNDARY_NAMES)),
+    help="On a GPU: tensors there, called or in a CUDA graph, or host arrays.  "
+    "[default: call and graph with PyTorch, host without]",
+)
+@click.option(
+    "--peer",
+    "peers",
+    multiple=True,
+    metavar="[pinocchio|grid-rbd],...",
+    callback=comma_list(click.Choice(PEERS)),
+    help="[default: pinocchio on the CPU, where it is installed]",
 )
 @click.option(
     "--threads",
@@ -84,9 +106,10 @@ QUICK_BATCHES = (1, 4096)
 def command(
     ctx: click.Context, /, robots: tuple[str, ...], floating: bool | None, **o: Any
 ) -> None:
-    """Time operations beside Pinocchio's.
+    """Time operations beside Pinocchio's, or on a GPU beside grid-rbd's.
 
-    Each option that names something may be given several times. Before anything is timed, its
+    Each option that names something may be given several times; batches, boundaries and peers
+    may also be lists with commas. Before anything is timed, its
     results are checked: against Pinocchio's where that is installed and can do it, else against
     the reference backend's. A time is the median of samples that are taken in turns, A B A B.
     Exit code 1: results were wrong.
@@ -100,28 +123,38 @@ def command(
     if o["plot_path"] is not None:
         check_plot(o["plot_path"])
     trials: list[Trial] = []
+    plan, card = _plan(found, o)
     try:
-        _measure(_plan(found, o), trials)
+        _measure(plan, trials)
     except KeyboardInterrupt:
         # What has been measured so far is not thrown away.
-        _report(trials, o)
+        _report(trials, o, card)
         raise
-    _report(trials, o)
+    _report(trials, o, card)
     if any(trial.failed for trial in trials):
         ctx.exit(1)
 
 
-def _plan(robots: list[Robot], o: dict[str, Any]) -> Plan:
+def _plan(robots: list[Robot], o: dict[str, Any]) -> tuple[Plan, Card | None]:
+    lineup = line_up(
+        backends=o["backends"],
+        dtypes=o["dtypes"],
+        boundaries=o["boundaries"],
+        peer_names=o["peers"],
+        operations=o["operations"] or None,
+    )
+    usual = BATCHES if lineup.on_host else DEVICE_BATCHES
     plan = Plan(
         robots=tuple(robots),
         operations=o["operations"] or None,
-        batches=o["batches"] or (QUICK_BATCHES if o["quick"] else BATCHES),
+        batches=o["batches"] or (QUICK_BATCHES if o["quick"] else usual),
         threads=o["threads"] or (available_cores(),),
-        contenders=(*grid_contenders(o["backends"], o["dtypes"]), *peers()),
+        contenders=lineup.contenders,
+        drawn=lineup.drawn,
     )
     if o["quick"]:
         plan = evolve(plan, repeats=5, sample_s=0.002)
-    return evolve(plan, repeats=o["repeat"]) if o["repeat"] else plan
+    return evolve(plan, repeats=o["repeat"]) if o["repeat"] else plan, lineup.card
 
 
 def _measure(plan: Plan, trials: list[Trial]) -> None:
@@ -138,11 +171,11 @@ def _measure(plan: Plan, trials: list[Trial]) -> None:
             progress.advance(task)
 
 
-def _report(trials: list[Trial], o: dict[str, Any]) -> None:
+def _report(trials: list[Trial], o: dict[str, Any], card: Card | None) -> None:
     settings = {name: value for name, value in o.items() if not name.endswith("_path") and value}
-    _write(document(trials, settings), o["json_path"])
+    _write(document(trials, settings, card), o["json_path"])
     if o["json_path"] is None or str(o["json_path"]) != "-":
-        print_trials(trials)
+        print_trials(trials, card)
     if o["plot_path"] is not None and trials:
         plot(trials, o["plot_path"])
 

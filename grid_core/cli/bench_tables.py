@@ -14,6 +14,7 @@ from grid_core.cli.output import print_table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from grid_core.bench.card import Card
     from grid_core.bench.loads import LoadTimes
     from grid_core.bench.results import Measurement, Trial
 
@@ -24,7 +25,7 @@ SHARED = ("threads", "backend")
 """Columns that become a line above the table when all rows have the same there."""
 
 
-def print_trials(trials: Sequence[Trial]) -> None:
+def print_trials(trials: Sequence[Trial], card: Card | None = None) -> None:
     """Print a row for each of Grid's measurements, with the peers' beside it."""
     peers = sorted({peer.contender for trial in trials for peer in trial.peers})
     rows = [row for trial in trials for row in _rows(trial, peers)]
@@ -34,11 +35,15 @@ def print_trials(trials: Sequence[Trial]) -> None:
     for header, values in captions:
         if len(values) == 1:
             headers.remove(header)
-            click.echo(f"{header}: {values.pop()}")
+            value = values.pop()
+            if value is not None:
+                click.echo(f"{header}: {value}")
+    if card is not None:
+        click.echo(f"card: {card.name}, driver {card.driver}, copies {card.copy_rate:.3g} B/s")
     floating = sorted({trial.robot for trial in trials if trial.floating})
     click.echo(f"floating base: {', '.join(floating) or 'none'}\n")
     if rows:
-        texts = {"robot", "operation", "backend", "dtype", "by", "note"}
+        texts = {"robot", "operation", "backend", "dtype", "boundary", "by", "note"}
         cells = [[row.get(header) for header in headers] for row in rows]
         print_table(headers, cells, right=[header for header in headers if header not in texts])
         click.echo()
@@ -52,6 +57,8 @@ def _explain(trials: Sequence[Trial]) -> None:
     peers = sorted({peer.contender for trial in trials for peer in trial.peers})
     if peers:
         click.echo(f"{', '.join(peers)}: the same, in ns; ratio: how many times as fast Grid is")
+    if any(m.floor is not None for trial in trials for m in trial.measurements):
+        click.echo("of floor: the least time that memory and arithmetic allow, of the time taken")
     used = {m.boundary for trial in trials for m in trial.measurements}
     for name, meaning in BOUNDARIES.items():
         if name in used:
@@ -89,16 +96,22 @@ def _rows(trial: Trial, peers: Sequence[str]) -> Iterator[dict[str, object]]:
         "robot": trial.robot,
         "operation": trial.label,
         "batch": trial.batch,
-        "threads": trial.threads,
     }
-    by_name = {peer.contender: peer for peer in trial.peers}
     for ours in trial.ours:
-        row: dict[str, object] = {**start, "backend": ours.contender, "dtype": ours.dtype}
+        away = ours.boundary == "host" or bool(ours.card)
+        row: dict[str, object] = {**start, "threads": None if away else trial.threads}
+        row |= {"backend": ours.contender, "dtype": ours.dtype}
         median = ours.median
-        row["ns"] = "-" if median is None else f"{median:.1f}"
+        if away:
+            row["boundary"] = ours.boundary
+            row["us a call"] = "-" if median is None else f"{1e-3 * median * trial.batch:.2f}"
+        row["ns"] = "-" if median is None else f"{median:.{1 if median >= 1.0 else 4}f}"
         row["M/s"] = "-" if median is None else f"{1e3 / median:.3f}"
         for name in peers:
-            row |= _peer(trial, ours, by_name.get(name), name, alone=len(peers) == 1)
+            peer = trial.counterpart(ours, name)
+            row |= _peer(trial, ours, peer, name, alone=len(peers) == 1)
+        if ours.floor is not None and median is not None:
+            row["of floor"] = f"{100 * ours.floor / median:.0f}%"
         yield {**row, "note": ours.note} if ours.note else row
 
 
@@ -111,7 +124,7 @@ def _peer(
         return {name: "-", by: "-", ratio: "-"}
     times = trial.ratio(ours, peer)
     return {
-        name: f"{peer.median:.1f}",
+        name: f"{peer.median:.{1 if peer.median >= 1.0 else 4}f}",
         by: peer.boundary,
         ratio: "-" if times is None else f"{times:.2f}x",
     }

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from attrs import evolve
 
+from grid_core.bench import Plan, bundled_robot
+from grid_core.bench.card import Card
 from grid_core.bench.results import Measurement, Trial
 
 if TYPE_CHECKING:
@@ -39,6 +42,38 @@ def test_json_in_place_of_the_table(grid: Grid) -> None:
     (trial,) = document["trials"]
     assert trial["batch"] == 2
     assert len(trial["measurements"][0]["samples"]) == 1
+
+
+def test_lists_with_commas(grid: Grid) -> None:
+    call = (*GRAVITY[:3], "--batch", "2, 3", "--batch", 3, *GRAVITY[5:], "--json", "-")
+    document = json.loads(grid("bench", *call, "--peer", "pinocchio").stdout)
+    assert [trial["batch"] for trial in document["trials"]] == [2, 3]
+
+
+def test_times_on_a_card(grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = Card(name="H200", driver="580.1", l2_bytes=1, copy_rate=4.2e12, issue_rates={})
+    times = {"dtype": "float32", "boundary": "graph", "card": "H200"}
+    made = evolve(
+        trial(failed=False),
+        measurements=(
+            Measurement(contender="cuda", peer=False, samples=(0.05,), floor=0.04, **times),
+            Measurement(contender="grid-rbd", peer=True, samples=(5.0,), **times),
+        ),
+    )
+    monkeypatch.setattr("grid_core.cli.bench.run_case", lambda *_: made)
+    monkeypatch.setattr("grid_core.cli.bench._plan", lambda *_: (plan(), card))
+    lines = grid("bench").stdout.splitlines()
+    assert lines[0] == "backend: cuda"
+    assert "card: H200, driver 580.1, copies 4.2e+12 B/s" in lines
+    row = next(line.split() for line in lines if line.startswith("r "))
+    assert row == ["r", "crba", "2", "float32", "graph", "0.00", "0.0500", "20000.000", "5.0",
+                   "graph", "100.00x", "80%"]  # fmt: skip
+    assert not any(line.startswith("threads") for line in lines)
+
+
+def plan() -> Plan:
+    robot = bundled_robot("iiwa14")
+    return Plan(robots=(robot,), operations=("crba",), batches=(2,), threads=(1,), contenders=())
 
 
 def test_loads(grid: Grid, tmp_path: Path) -> None:
@@ -106,6 +141,10 @@ def test_an_interruption_shows_what_was_measured(
         (("--backend", "reference", "--dtype", "float32"), "no backend here computes in float32"),
         (("--plot", "a.bmp"), "a plot's file ends in .svg, .png or .pdf; got a.bmp"),
         (("--json", "/nowhere/a.json"), "there is no folder /nowhere"),
+        (("--batch", "1,x"), "'x' is not a valid integer range"),
+        (("--backend", "cpu", "--boundary", "graph"), "has no boundary graph"),
+        (("--boundary", "graphs"), "'graphs' is not one of 'call', 'graph', 'host'"),
+        (("--backend", "cpu", "--peer", "grid-rbd"), "beside a backend there: --backend cuda"),
         (("--load", "--plot", "a.svg"), "it does not go with --load"),
     ],
 )
