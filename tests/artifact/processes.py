@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["finish", "python", "start"]
 
 
-def start(code: str, *arguments: object, path: Path | None = None, **env: str) -> subprocess.Popen:
+def start(
+    code: str, *arguments: object, path: Path | None = None, **env: str
+) -> subprocess.Popen[str]:
     """Start a process on this code; `path` goes before the module search path."""
     environment = {**os.environ, **env}
     if path is not None:
@@ -28,7 +30,7 @@ def start(code: str, *arguments: object, path: Path | None = None, **env: str) -
     )
 
 
-def finish(process: subprocess.Popen) -> str:
+def finish(process: subprocess.Popen[str]) -> str:
     """Wait for its output; a failed process is an error that shows what it said."""
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err

@@ -45,7 +45,7 @@ def test_error_is_below_two_units_in_the_last_place(lanes: Lanes) -> None:
 @pytest.mark.parametrize("lanes", LANES, ids=str)
 def test_zeros_infinities_and_nans_are_the_librarys(lanes: Lanes) -> None:
     large, tiny = np.finfo(lanes.dtype).max, np.finfo(lanes.dtype).tiny
-    edges = [0.0, tiny, tiny / 4, 1.0, large / 2, large, np.inf]
+    edges: list[Any] = [0.0, tiny, tiny / 4, 1.0, large / 2, large, np.inf]
     edges = [*edges, *(-v for v in edges), np.nan]
     y, x = np.array(list(itertools.product(edges, edges))).T.astype(lanes.dtype)
     expected = np.arctan2(y, x)

@@ -176,9 +176,10 @@ def test_a_forked_child_computes_too() -> None:
 def test_arrays_outlive_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a thread still writes is not freed when the calling thread is interrupted."""
     kernel = compiled(host().lanes("float32"), 2).kernel
-    release, part, seen = threading.Event(), kernel._part, []
+    release, part = threading.Event(), kernel._part
+    seen: list[Any] = []
 
-    def slow(begin: int, end: int, arguments: list[Any], held: object) -> None:
+    def slow(begin: int, end: int, arguments: list[Any], held: Any) -> None:
         if begin == 0:
             raise KeyboardInterrupt
         release.wait(10.0)

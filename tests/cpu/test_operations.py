@@ -38,8 +38,19 @@ ROUNDED = {Op.SIN, Op.COS, Op.ATAN2}
 @pytest.mark.parametrize("op", FUNCTIONS, ids=lambda op: op.name)
 def test_an_operation_is_numpys(op: Op, lanes: Lanes) -> None:
     info = np.finfo(lanes.dtype)
-    edges = [0.0, info.smallest_subnormal, info.tiny, 0.3, 1.0, 7.0, 1e4, info.max, np.inf]
-    edges = [float(v) for v in (*edges, *(-v for v in edges), np.nan)]
+    edges: list[Any] = [
+        0.0,
+        info.smallest_subnormal,
+        info.tiny,
+        0.3,
+        1.0,
+        7.0,
+        1e4,
+        info.max,
+        np.inf,
+    ]
+    edges = [float(v) for v in edges]
+    edges = [*edges, *(-v for v in edges), np.nan]
     pairs = np.array(list(itertools.product(edges, edges)), lanes.dtype)
     ports = "ab" if op in BINARY else "a"
     program = program_of(

@@ -27,7 +27,8 @@ def shuffled(sizes: tuple[int, ...]) -> Program:
         outputs["all"] = np.concatenate(list(ports.values()))
         return outputs
 
-    return program_of(function, **{f"p{size}": (size,) for size in sizes})
+    dims: dict[str, Any] = {f"p{size}": (size,) for size in sizes}
+    return program_of(function, **dims)
 
 
 @pytest.mark.parametrize("lanes", LANES, ids=str)
@@ -73,7 +74,7 @@ def test_ports_of_every_rank(lanes: Lanes) -> None:
         got, expected = kernel(batch, inputs), kernel.expected(inputs)
         for name, value in expected.items():
             assert got[name].shape == value.shape
-            np.testing.assert_allclose(got[name], value, rtol=4 * np.finfo(lanes.dtype).eps)
+            np.testing.assert_allclose(got[name], value, rtol=4 * float(np.finfo(lanes.dtype).eps))
 
 
 @pytest.mark.parametrize("lanes", LANES, ids=str)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def test_a_hundred_joints_and_more() -> None:
     assert model.nv > 100
     kernel = Compiled(traced(model, "forward_dynamics"), host().lanes("float64"), num_threads=2)
     s = random_state(model, batch=19)
-    inputs = {"q": s.q, "qd": s.qd, "u": s.u, "gravity": -9.81}
+    inputs: dict[str, Any] = {"q": s.q, "qd": s.qd, "u": s.u, "gravity": -9.81}
     reference = Reference(model)
     expected = reference("forward_dynamics", **inputs)
     got = kernel(19, inputs)["qdd"]

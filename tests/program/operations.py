@@ -83,7 +83,7 @@ def pendulum(
     *, axis: tuple[float, float, float] = (0.0, 1.0, 0.0), kind: str = "continuous"
 ) -> RobotModel:
     """Return two links in a row, the joints' axes alike."""
-    body = {"mass": 1.5, "com": (0.1, 0.0, -0.3), "inertia": BODY}
+    body: dict[str, Any] = {"mass": 1.5, "com": (0.1, 0.0, -0.3), "inertia": BODY}
     return load_urdf_string(
         robot(
             "pendulum",

@@ -131,6 +131,7 @@ def test_constants_are_folded_in_the_graph() -> None:
 def test_minus_zero_is_zero() -> None:
     graph = Graph()
     zero = graph.value(graph.constant(-0.0))
+    assert zero is not None
     assert math.copysign(1.0, zero) == 1.0
     assert graph.constant(-0.0) == graph.constant(0.0)
 

@@ -62,12 +62,13 @@ def test_exponents_are_whole(exponent: object, x: Scalar) -> None:
 
 @pytest.mark.parametrize("other", [None, 1j, object()])
 def test_what_is_no_number_is_a_type_error(other: object, x: Scalar) -> None:
-    for combine in (
+    combinations: list[Callable[[Any, Any], Any]] = [
         lambda a, b: a + b,
         lambda a, b: b - a,
         lambda a, b: a * b,
         lambda a, b: b / a,
-    ):
+    ]
+    for combine in combinations:
         with pytest.raises(TypeError, match="unsupported operand"):
             combine(x, other)
 

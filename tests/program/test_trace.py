@@ -106,7 +106,8 @@ def test_a_scalar_kept_from_an_earlier_trace_is_refused() -> None:
 def test_an_empty_output_may_have_any_empty_shape() -> None:
     still = load_urdf_string(urdf.robot("still", urdf.link("base", 1.0)))
     empty = Port(name="M", shape=("nv", "nv"), doc="nothing")
-    for value in ([], [[]], np.zeros((0, 0))):
+    values: list[Any] = [[], [[]], np.zeros((0, 0))]
+    for value in values:
         result = traced(still, made_up(lambda _, v=value: {"M": v}, outputs=(empty,)))
         assert result.evaluate({"q": np.zeros((3, 0))})["M"].shape == (3, 0, 0)
 

@@ -93,7 +93,13 @@ def test_dynamics_with_and_without_regrouping(
     tree = KinematicTree(model, regroup=regroup)
     monkeypatch.setattr(KinematicTree, "of", staticmethod(lambda *_, **__: tree))
     reference, s = Reference(model, use_joint_dynamics=True), random_state(model)
-    everything = {"q": s.q, "qd": s.qd, "qdd": s.qdd, "f_ext": s.f_ext, "gravity": -9.5}
+    everything: dict[str, Any] = {
+        "q": s.q,
+        "qd": s.qd,
+        "qdd": s.qdd,
+        "f_ext": s.f_ext,
+        "gravity": -9.5,
+    }
     for name, taken in {
         "crba": ("q",),
         "generalized_gravity": ("q", "gravity"),
@@ -126,9 +132,9 @@ def test_frames_are_rotations_and_axes_are_z(robot: Robot) -> None:
         np.testing.assert_allclose(P @ P.T, np.eye(3), atol=SNAPPED)
         assert np.linalg.det(P) > 0.0
         if node.joint.kind is JointKind.PRISMATIC:
-            assert np.linalg.norm(list(node.axis)) == pytest.approx(1.0, abs=1e-14)
+            assert np.linalg.norm(np.array([*node.axis], float)) == pytest.approx(1.0, abs=1e-14)
         elif node.joint.axis is not None:
-            np.testing.assert_allclose(list(node.axis), [0.0, 0.0, 1.0], atol=1e-11)
+            np.testing.assert_allclose(np.array([*node.axis], float), [0.0, 0.0, 1.0], atol=1e-11)
 
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
@@ -145,14 +151,14 @@ def test_frames_stay_near_their_joints(robot: Robot, floating: bool) -> None:
     ):
         if at.node >= 0 and joint.kind is not JointKind.PRISMATIC:
             longest = max(lengths[k] for k in (joint.id, *children.get(joint.id, [])))
-            assert np.linalg.norm(list(at.position)) <= 2.0 * longest + 1e-12
+            assert np.linalg.norm(np.array([*at.position], float)) <= 2.0 * longest + 1e-12
 
 
 def _tilted(tilt: float, where: str) -> RobotModel:
     """Three joints; the axis or the frame of the second and third is off by `tilt` [rad]."""
     axis = (np.sin(tilt) if where == "axis" else 0.0, 1.0, 0.0)
     rpy = (tilt if where == "rpy" else 0.0, 0.0, 0.0)
-    body = {"mass": 1.5, "com": (0.1, 0.05, -0.3), "inertia": BODY}
+    body: dict[str, Any] = {"mass": 1.5, "com": (0.1, 0.05, -0.3), "inertia": BODY}
     return load_urdf_string(
         urdf.robot(
             "tilted",
@@ -186,7 +192,7 @@ def test_a_quarter_turn_to_rounding_is_one() -> None:
     """A straight robot costs the same however its quarter turns are written."""
     costs = set()
     for angle in (np.pi / 2, 1.57079632679, 1.5707963267948966, -3 * np.pi / 2):
-        body = {"mass": 1.5, "com": (0.1, 0.05, -0.3), "inertia": BODY}
+        body: dict[str, Any] = {"mass": 1.5, "com": (0.1, 0.05, -0.3), "inertia": BODY}
         model = load_urdf_string(
             urdf.robot(
                 "elbow",
@@ -239,7 +245,7 @@ def test_constant_joints_are_merged_away(kind: str, extra: dict[str, Any]) -> No
     check_placements(model)
     s = random_state(model)
     for name in ("inverse_dynamics", "forward_dynamics", "aba"):
-        inputs = {"q": s.q, "qd": s.qd, "f_ext": s.f_ext, "gravity": -9.81}
+        inputs: dict[str, Any] = {"q": s.q, "qd": s.qd, "f_ext": s.f_ext, "gravity": -9.81}
         inputs |= {"qdd": s.qdd} if name == "inverse_dynamics" else {"u": s.u}
         expected = Reference(model)(name, **inputs)
         np.testing.assert_allclose(evaluate(model, name, inputs), expected, rtol=1e-10, atol=1e-12)

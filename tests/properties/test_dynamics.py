@@ -24,7 +24,7 @@ SEEDS = st.integers(0, 1000)
 
 def weighted(x: Array, M: Array, power: float) -> Array:
     """Return |D^power x| of each row, D = diag M: radians and metres, base and finger alike."""
-    return np.linalg.norm(np.einsum("bii->bi", M) ** power * x, axis=1)
+    return np.asarray(np.linalg.norm(np.einsum("bii->bi", M) ** power * x, axis=1))
 
 
 @given(random_robots(), SEEDS)
@@ -103,7 +103,7 @@ def _kinetic_energy(ops: Operations, s: Any, time: float) -> Array:
     # The path's first derivative at 0 is q̇, and q̇ moves by q̈: that is all the rate depends on.
     q = integrate(ops.model, s.q, time * s.qd)
     qd = s.qd + time * s.qdd
-    return 0.5 * np.einsum("bi,bij,bj->b", qd, ops("crba", q=q), qd)
+    return np.asarray(0.5 * np.einsum("bi,bij,bj->b", qd, ops("crba", q=q), qd))
 
 
 @given(random_robots(most=12), SEEDS)

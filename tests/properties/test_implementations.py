@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from hypothesis import given
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 def test_the_program_is_the_reference(model: RobotModel, seed: int) -> None:
     ops, reference, s = Operations(model), Reference(model), random_state(model, seed)
     M = reference("crba", q=s.q)
-    for name, inputs in {
+    operations: dict[str, dict[str, Any]] = {
         "crba": {"q": s.q},
         "generalized_gravity": {"q": s.q, "gravity": -9.81},
         "inverse_dynamics": {"q": s.q, "qd": s.qd, "qdd": s.qdd, "f_ext": s.f_ext},
-    }.items():
+    }
+    for name, inputs in operations.items():
         expected = reference(name, **inputs)
         scale = np.abs(expected).max(initial=1e-3)
         np.testing.assert_allclose(ops(name, **inputs), expected, rtol=0.0, atol=1e-11 * scale)
-    motion = {"q": s.q, "qd": s.qd, "u": s.u, "f_ext": s.f_ext}
+    motion: dict[str, Any] = {"q": s.q, "qd": s.qd, "u": s.u, "f_ext": s.f_ext}
     expected = reference("forward_dynamics", **motion)
     assert_accelerations_close(ops("forward_dynamics", **motion), expected, M)
     assert_accelerations_close(ops("minv", q=s.q), reference("minv", q=s.q), M)

@@ -77,7 +77,7 @@ def test_compiled_code_is_as_good(name: str) -> None:
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 def test_axes_that_are_parallel_but_for_a_little(floating: bool, tilt: float) -> None:
     """They meet a long way off; no frame may go there."""
-    body = {"mass": 0.3, "com": (0.02, 0.01, 0.05), "inertia": 1e-2 * BODY}
+    body: dict[str, Any] = {"mass": 0.3, "com": (0.02, 0.01, 0.05), "inertia": 1e-2 * BODY}
     axes = [(0.0, 0.0, 1.0), (tilt, 0.0, 1.0), (0.0, tilt, 1.0), (tilt, -tilt, 1.0)]
     links = [urdf.link("l0", **body)]
     for k, axis in enumerate(axes, start=1):
