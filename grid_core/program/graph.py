@@ -109,7 +109,19 @@ class Graph:
             return self.sub(x, self.a[y])
         if ops[x] is Op.NEG:
             return self.sub(y, self.a[x])
+        (base, c), (other, d) = self._scaled(x), self._scaled(y)
+        if base == other and (c, d) != (1.0, 1.0):
+            return self._scale(base, c + d)
         return self._node(Op.ADD, x, y)
+
+    def _scaled(self, x: int) -> tuple[int, float]:
+        """Read c·y as (y, c), and anything else as itself once."""
+        if self.ops[x] is Op.MUL:
+            for factor, rest in ((self.a[x], self.b[x]), (self.b[x], self.a[x])):
+                c = self.value(factor)
+                if c is not None:
+                    return rest, c
+        return x, 1.0
 
     def sub(self, x: int, y: int) -> int:  # noqa: PLR0911 - one return a rule
         """Return x - y."""
@@ -124,6 +136,9 @@ class Graph:
             return self.add(x, self.a[y])
         if ops[x] is Op.NEG:
             return self.neg(self.add(self.a[x], y))
+        (base, c), (other, d) = self._scaled(x), self._scaled(y)
+        if base == other:
+            return self._scale(base, c - d)
         if (Op.SUB, y, x) in self._nodes:
             return self._node(Op.NEG, self._nodes[Op.SUB, y, x])
         return self._node(Op.SUB, x, y)
