@@ -57,11 +57,7 @@ def _loop(
 ) -> None:
     t = e.lanes
     e.label("entry")
-    offset = SCRATCH_HEADER
-    buffers = []
-    for port in (*inputs, *outputs):
-        buffers.append(e.let(f"getelementptr i8, ptr %scratch, i64 {offset}"))
-        offset += port.size * t.width * t.itemsize
+    buffers = _buffers(e, [*inputs, *outputs])
     e.do("%empty = icmp sge i64 %begin, %end")
     e.do("br i1 %empty, label %exit, label %tile")
     e.label("tile")
@@ -75,12 +71,12 @@ def _loop(
     e.label("stage")
     for k, port in enumerate(inputs):
         _copy(e, f"in{k}", places[k], buffers[k], port.size)
-    e.do(f"br label %{_staged(len(inputs), 'in')}")
-    e.label(_staged(len(inputs), "in"))
+    e.do("br label %staged")
+    e.label("staged")
     e.do("br label %body")
     e.label("body")
     pointers = [
-        e.let(f"phi ptr [ {place}, %tile ], [ {buffer}, %{_staged(len(inputs), 'in')} ]")
+        e.let(f"phi ptr [ {place}, %tile ], [ {buffer}, %staged ]")
         for place, buffer in zip(places, buffers, strict=True)
     ]
     columns = _body(e, program, pointers[: len(inputs)])
@@ -101,8 +97,14 @@ def _loop(
     e.do("ret void")
 
 
-def _staged(count: int, side: str) -> str:
-    return f"staged_{side}{count}"
+def _buffers(e: Emitter, ports: Sequence[ProgramPort]) -> list[str]:
+    """Where each port's tile lies in the scratch block."""
+    offset = SCRATCH_HEADER
+    buffers = []
+    for port in ports:
+        buffers.append(e.let(f"getelementptr i8, ptr %scratch, i64 {offset}"))
+        offset += port.size * e.lanes.width * e.lanes.itemsize
+    return buffers
 
 
 def _offset(e: Emitter, base: str, row: str, size: int) -> str:
