@@ -25,8 +25,8 @@ INTRODUCTION = """\
 
 <!-- Written by generate_conformance.py from conformance.toml and the tests' docstrings. -->
 
-Two contracts say what Grid's data and buffers mean: the [model descriptor](descriptor.md) (D) and
-the [input block](abi.md) (A). Each of their statements has a number, and each test that shows one
+Three contracts say what Grid's data, buffers and poses mean: the [model descriptor](descriptor.md)
+(D), the [input block](abi.md) (A) and [kinematics](kinematics.md) (K). Each of their statements has a number, and each test that shows one
 carries its number. Where a part of a statement waits for something, the status says for what.
 """
 

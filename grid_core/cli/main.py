@@ -22,6 +22,7 @@ COMMANDS = {
     "demo": "grid_core.cli.demo",
     "describe": "grid_core.cli.describe",
     "inspect": "grid_core.cli.inspect_robot",
+    "plot": "grid_core.cli.plot",
     "plugins": "grid_core.cli.plugins",
     "robots": "grid_core.cli.robots",
     "run": "grid_core.cli.run",

@@ -200,7 +200,7 @@ def test_a_fixed_robot_of_scalar_joints_has_one_program_for_both() -> None:
 
 
 def test_fk_batched_reads_pinocchios_quaternions_everywhere() -> None:
-    """K12."""
+    """K12: the configuration is Pinocchio's, whatever the convention."""
     options = {"floating_base": True, "algorithm_list": "fk_batched", "backend": "cpu"}
     with (
         grid_core.load_robot(asset_path("go2"), **options) as ours,

@@ -145,7 +145,7 @@ def test_fk_batched() -> None:
 
 
 def test_fk_batched_takes_the_first_leaf_whatever_the_targets() -> None:
-    """K12."""
+    """K12: the targets of the load do not matter."""
     with load(asset_path("go2")) as robot:
         q, names = robot.random_configuration(0, 2), robot.joint_names
         pose = robot.fk_batched(q)
@@ -196,7 +196,7 @@ def test_a_joint_and_a_link_of_one_name() -> None:
 
 
 def test_the_docstrings_say_which_jacobian(go2) -> None:
-    """K6."""
+    """K6: the gradient is not the spatial Jacobian, and is singular."""
     assert "not an angular velocity" in go2.end_effector_pose_gradient.__doc__
     assert "singular at pitch" in go2.end_effector_pose_hessian.__doc__
     assert "no\nsingularity" in go2.frame_jacobian.__doc__

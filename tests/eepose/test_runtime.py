@@ -65,7 +65,7 @@ def test_any_joint_or_fixed_frame_is_the_same_as_baked(go2) -> None:
 
 
 def test_the_leaves_are_the_default(go2) -> None:
-    """K1, K11: names default to all leaf joints; the target axis stays (K2)."""
+    """K1, K2, K11: names default to all leaf joints; the target axis stays."""
     q = go2.random_configuration(1, 2)
     leaves = [go2.joint_names[leaf] for leaf in go2.model.leaves]
     assert go2.end_effector_pose_runtime(q).shape == (2, len(leaves), 6)
