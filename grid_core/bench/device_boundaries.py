@@ -93,7 +93,9 @@ class Steps:
         try:
             graph, kept = device.capture(self.calls, launches)
         except RuntimeError as error:
-            said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            # The end of a capture that went wrong fails too, and says less.
+            cause = error.__context__ or error
+            said = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
             raise Declined(f"{self.who} cannot be captured in a CUDA graph: {said}") from error
         results = _tensors(kept)
 

@@ -7,6 +7,7 @@ case, so a run that is ended early leaves what it had.
 from __future__ import annotations
 
 import json
+import signal
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,17 +52,23 @@ def _words(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[st
 @click.option("--repeats", default=9, show_default=True)
 @click.option("--sample-ms", default=5.0, show_default=True)
 @click.option("--build-timeout", default=240.0, show_default=True, help="Of the peer's robots [s].")
+@click.option("--limit", default=450.0, show_default=True, help="No case is begun after [s].")
 @click.pass_context
 def main(ctx: click.Context, /, json_path: Path, plot_path: Path, **o: Any) -> None:
-    """Time Grid beside grid-rbd on this machine's GPU; exit code 1: results were wrong."""
+    """Time Grid beside grid-rbd on this machine's GPU.
+
+    Exit code 1: results were wrong, or a case went wrong or was not begun.
+    """
     trials: list[Trial] = []
+    o["end"] = time.monotonic() + o.pop("limit")
+    whole = True
     try:
         drawable = _drawable(plot_path)
         robots = [bundled_robot(name) for name in o["robots"]]
         faults = _build(robots, o) if o["peer"] else {}
         plan, card = _plan(robots, o)
         _give_up(plan, faults)
-        _measure(plan, card, trials, json_path, o)
+        whole = _measure(plan, card, trials, json_path, o)
     except GridError as error:
         raise click.ClickException(str(error)) from error
     finally:
@@ -70,7 +77,7 @@ def main(ctx: click.Context, /, json_path: Path, plot_path: Path, **o: Any) -> N
             click.echo(line)
     if drawable and any(one.median for trial in trials for one in trial.measurements):
         plot(trials, plot_path)
-    if any(trial.failed for trial in trials):
+    if not whole or any(trial.failed for trial in trials):
         ctx.exit(1)
 
 
@@ -130,19 +137,31 @@ def _plan(robots: list[Robot], o: dict[str, Any]) -> tuple[Plan, Card | None]:
 
 def _measure(
     plan: Plan, card: Card | None, trials: list[Trial], path: Path, o: dict[str, Any]
-) -> None:
+) -> bool:
+    """Run the cases; return whether all were begun and came to an end."""
     settings = {name: list(v) if isinstance(v, tuple) else v for name, v in o.items()}
+    del settings["end"]
     start = time.monotonic()
     shown = ""
+    whole = True
     for case in cases(plan):
-        trials.append(run_case(case, plan))
+        if time.monotonic() > o["end"]:
+            click.echo(f"the time is up before {case.robot.name} {case.benchmark.label}", err=True)
+            return False
+        fault = ""
+        try:
+            trials.append(run_case(case, plan))
+            fault = f"FAILED {trials[-1].note}" if trials[-1].failed else ""
+        except Exception as error:  # noqa: BLE001 - the cases that follow are worth having
+            fault = f"FAILED {type(error).__name__}: {error}"
+            whole = False
         _save(json.dumps(document(trials, settings, card), indent=1), path)
         what = f"{case.robot.name} {case.benchmark.label}"
-        failed = trials[-1].failed
-        if what != shown or failed:
-            fault = f" at batch {case.batch} FAILED {trials[-1].note}" if failed else ""
-            click.echo(f"{time.monotonic() - start:5.0f} s {what}{fault}", err=True)
+        if what != shown or fault:
+            now = time.monotonic() - start
+            click.echo(f"{now:5.0f} s {what} from batch {case.batch} {fault}"[:300], err=True)
         shown = what
+    return whole
 
 
 def _save(text: str, path: Path) -> None:
@@ -155,5 +174,11 @@ def _save(text: str, path: Path) -> None:
         raise OptionError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
+def _end(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    # Whoever ends it from outside gets the table too.
+    signal.signal(signal.SIGTERM, _end)
     main(prog_name="python -m grid_core.bench.gpu_report")

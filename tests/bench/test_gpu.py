@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,43 +9,22 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from grid_core.bench import bundled_robot, cases, gpu_report, run_case
+from grid_core.bench import bundled_robot, cases, run_case
 from grid_core.bench.card import Card
 from grid_core.bench.contender import Declined
 from grid_core.bench.device import Device
-from grid_core.bench.grid_rbd_robot import match_joints, prebuild
+from grid_core.bench.grid_rbd_robot import match_joints
 from grid_core.bench.lineup import Lineup, line_up
 from grid_core.bench.results import Trial, document
 from grid_core.bench.suite import Plan
 from grid_core.errors import BackendUnavailable, OptionError
-from grid_core.operation_call import OperationCall
-from tests.bench.fakes import Graph, Tensor, fake_grid_rbd, fake_torch, record
+from tests.bench.fakes import Graph, fake_grid_rbd, fake_torch
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 ROBOTS = ("iiwa14", "go2")
-
-
-@pytest.fixture(autouse=True)
-def gpu(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Let the backend 'cpu' pass for one with a device, and its calls be captured."""
-    peer = fake_grid_rbd()
-    plain = OperationCall.__call__
-
-    def call(self: OperationCall, *args: Any, out: Any = None, **keywords: Any) -> Any:
-        record(lambda: plain(self, *args, out=out, **keywords))
-        result = plain(self, *args, out=out, **keywords)
-        return result.view(Tensor) if args and isinstance(args[0], Tensor) else result
-
-    monkeypatch.setattr(OperationCall, "__call__", call)
-    monkeypatch.setattr("grid_core.bench.lineup._has_devices", lambda name: name == "cpu")
-    monkeypatch.setattr("grid_core.bench.timing.WARM_UP_S", 0.0)
-    monkeypatch.setattr("grid_core.bench.card.shutil.which", lambda _: None)
-    monkeypatch.setattr("grid_core.bench.device_boundaries.GRAPH_S", 0.0)
-    monkeypatch.setitem(sys.modules, "torch", fake_torch())
-    monkeypatch.setitem(sys.modules, "grid_rbd", peer)
-    return peer
+pytestmark = pytest.mark.usefixtures("gpu")
 
 
 def lineup(**changes: Any) -> Lineup:
@@ -248,54 +226,3 @@ def test_the_document_names_card_boundaries_and_floors() -> None:
     assert one["details"]["launches"] == one["details"]["sets"]
     assert one["details"]["bytes"] == 4 * (7 + 49)
     assert list(one["ratios"]) == ["grid-rbd"]
-
-
-def test_builds_run_side_by_side_and_faults_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    robots = [(bundled_robot(name), name == "go2") for name in ROBOTS]
-    monkeypatch.setenv("PYTHONPATH", "")
-    faults = prebuild(robots, ["crba"], timeout_s=60.0)
-    assert set(faults) == set(ROBOTS)
-    assert "pip install 'grid-rbd[torch]'" in faults["go2"]
-    assert "took over 0 s" in prebuild(robots, ["crba"], timeout_s=0.0)["iiwa14"]
-
-
-def report(*arguments: Any) -> Any:
-    from click.testing import CliRunner  # noqa: PLC0415
-
-    quick = ["--repeats", "1", "--sample-ms", "0.01", "--backend", "cpu", "--batches", "1,3"]
-    return CliRunner().invoke(gpu_report.main, [*map(str, arguments), *quick])
-
-
-def test_the_report_is_a_table_a_plot_and_a_document(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    pytest.importorskip("matplotlib")
-    monkeypatch.setattr(gpu_report, "prebuild", lambda *_, **__: {"go2": "no compiler"})
-    written, drawn = tmp_path / "r.json", tmp_path / "r.svg"
-    result = report(written, drawn, "--operations", "crba,minv")
-    assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
-    assert len(lines) <= 60
-    assert any(line.startswith("iiwa14 crba graph float32") and "x" in line for line in lines)
-    assert "note: grid-rbd does not build go2: no compiler (go2 minv, go2 crba)" in lines
-    found = json.loads(written.read_text())
-    assert len(found["trials"]) == 2 * 2 * 2
-    assert found["settings"]["batches"] == ["1", "3"]
-    assert "floor float32" in drawn.read_text() or "<svg" in drawn.read_text()
-
-
-def test_a_report_that_breaks_off_leaves_what_it_had(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    whole = gpu_report.run_case
-
-    def run(case: Any, plan: Plan) -> Trial:
-        if case.batch == 3:
-            raise KeyboardInterrupt
-        return whole(case, plan)
-
-    monkeypatch.setattr(gpu_report, "run_case", run)
-    result = report(tmp_path / "r.json", tmp_path / "r.svg", "--no-peer", "--operations", "crba")
-    assert result.exit_code != 0
-    assert "iiwa14 crba call float32" in result.stdout
-    assert len(json.loads((tmp_path / "r.json").read_text())["trials"]) == 1
