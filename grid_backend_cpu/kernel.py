@@ -81,7 +81,7 @@ class CpuKernel:
         arguments += [inputs[n] for n in layout.uniform]
         arguments += [outputs[n].__array_interface__["data"][0] for n in layout.outputs]
         tiles = -(-batch // self._width)
-        parts = min(self._threads, int(tiles * self._tile_work / _MIN_WORK))
+        parts = min(self._threads, tiles, int(tiles * self._tile_work / _MIN_WORK))
         if parts < 2:
             self._function(0, batch, self._scratch(), *arguments)
             return

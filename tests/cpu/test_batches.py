@@ -102,6 +102,13 @@ def test_a_bad_row_leaves_nothing_behind() -> None:
     np.testing.assert_array_equal(kernel(3, given)["qdd"], expected)
 
 
+def test_one_tile_is_the_calling_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much work it is: there is nothing to share."""
+    monkeypatch.setattr(kernel_module, "_pool", None)
+    lanes = host().lanes("float64")
+    assert np.isfinite(compiled(lanes, 7)(lanes.width, inputs(lanes.width))["qdd"]).all()
+
+
 def test_outputs_are_written_in_full_and_inputs_not_at_all() -> None:
     kernel, given = compiled(host().lanes("float64"), 2, "crba"), inputs(1000)
     kept = given["q"].copy()
