@@ -121,8 +121,9 @@ class Writer:
             Op.ABS: f"fabs{f}({x})",
             # NaN compares false both ways and passes through.
             Op.SIGN: f"{x} > {zero} ? {one} : ({x} < {zero} ? -{one} : {x})",
-            Op.MIN: f"{x} < {y} ? {x} : {y}",
-            Op.MAX: f"{x} > {y} ? {x} : {y}",
+            # So does an x that is NaN here, and a y that is, as the other choice.
+            Op.MIN: f"{x} < {y} || {x} != {x} ? {x} : {y}",
+            Op.MAX: f"{x} > {y} || {x} != {x} ? {x} : {y}",
             Op.ATAN2: f"atan2{f}({x}, {y})",
         }[op]
 
