@@ -39,6 +39,10 @@ _SPLIT_LIVE_BYTES = 2000
 _SPLIT_BLOCKS = {4: 4, 8: 2}
 """Split blocks that are to fit a multiprocessor, by bytes of a scalar: what binds them is
 fetching code, so warps count for more than a few spills."""
+_SMALL_LIVE_BYTES = 4 * 58
+_SMALL_BLOCKS, _SMALL_WARPS = 8, 32
+"""Blocks of four warps that small programs fit without a spill, in 64 registers a thread: left
+alone, the assembler takes 72, and 131072 problems need a second round of blocks."""
 _WAVES = 8
 """Blocks for each resident one, where blocks walk the batch: few enough that fetching ahead
 pays, enough that the last ones to finish do not matter."""
@@ -199,8 +203,11 @@ def map_threads(program: Program, real: Real) -> Mapping:
     while warps > 1 and tile * buffers * warps * real.bytes > _SHARED_LIMIT // 2:
         warps //= 2
     waves = _WAVES if ahead else 0
+    live = program.counts.live * real.bytes
     # Told nothing, the assembler gives up on what cannot fit and takes 32 registers.
-    min_blocks = int(program.counts.live * real.bytes > _REGISTER_BYTES)
+    min_blocks = int(live > _REGISTER_BYTES)
+    if warps * _SMALL_BLOCKS == _SMALL_WARPS and live <= _SMALL_LIVE_BYTES:
+        min_blocks = _SMALL_BLOCKS
     return Mapping(warps, staged, tuple(chunks), staged_chunks, tile, buffers, waves, min_blocks)
 
 

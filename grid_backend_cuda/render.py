@@ -119,7 +119,7 @@ def _sources(inputs: list[Argument]) -> list[str]:
             sources += [argument.symbol] * argument.port.size
         else:
             s = argument.staged
-            sources += [f"tile[{s.offset + k} + lane * {s.pitch}]" for k in range(s.size)]
+            sources += [f"tile[{s.offset + k} + at * {s.pitch}]" for k in range(s.size)]
     return sources
 
 
