@@ -80,7 +80,7 @@ def refusal(
 ) -> str | None:
     """Say why a robot cannot have an algorithm or one that it needs; None when it can."""
     if options.output_convention == "mujoco":
-        reason = undeclared(algorithm)
+        reason = undeclared(algorithm, model)
         if reason:
             return reason
     if algorithm.refuse is not None:

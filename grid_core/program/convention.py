@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["from_native", "to_native", "undeclared", "wxyz_to_xyzw", "xyzw_to_wxyz"]
 
 
-def undeclared(algorithm: Algorithm) -> str | None:
+def undeclared(algorithm: Algorithm, model: RobotModel) -> str | None:
     """Say why an algorithm cannot be had in MuJoCo's coordinates; None when it can."""
+    if model.floating_base and not np.array_equal(model.joints[0].placement, np.eye(4)):
+        return "MuJoCo counts a free body's position from the world, and its joint stands elsewhere"
     for port in (*algorithm.inputs, *algorithm.outputs):
         if any(isinstance(d, str) and d.endswith("nv") for d in port.shape) and not port.role:
             return f"its port {port.name!r} does not say how it reads in MuJoCo's coordinates"

@@ -327,7 +327,6 @@ ALGORITHMS = (
         _pose("T", (4, 4), "T_root_frame, by rows", "m"),
         source=FEATHERSTONE,
         method=placement,
-        pinocchio="updateFramePlacements",
     ),
     _operation(
         "forward_kinematics",

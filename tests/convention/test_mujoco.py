@@ -1,4 +1,4 @@
-"""``output_convention="mujoco"`` against MuJoCo: from URDF, from an MJCF of it, from records (K9)."""
+"""``output_convention="mujoco"`` against MuJoCo, from a URDF, its MJCF and our records (K9)."""
 
 from __future__ import annotations
 
@@ -215,7 +215,30 @@ def test_an_algorithm_that_says_nothing_is_refused() -> None:
     from grid_core.program.convention import undeclared  # noqa: PLC0415
     from tests.program.operations import made_up  # noqa: PLC0415
 
+    arm = HAND_MADE["branching"].load()
     silent = made_up(lambda _: {}, outputs=(Port(name="y", shape=("nv",), doc="result"),))
-    assert "does not say how it reads" in (undeclared(silent) or "")
+    assert "does not say how it reads" in (undeclared(silent, arm) or "")
     said = Port(name="y", shape=("nv",), doc="result", role="tangent")
-    assert undeclared(made_up(lambda _: {}, outputs=(said,))) is None
+    assert undeclared(made_up(lambda _: {}, outputs=(said,)), arm) is None
+
+
+def test_a_free_joint_that_stands_elsewhere_is_refused() -> None:
+    from grid_core.errors import OperationRefused  # noqa: PLC0415
+    from tests.support import urdf  # noqa: PLC0415
+
+    text = urdf.robot(
+        "shifted",
+        urdf.link("world"),
+        urdf.link("base", 1.0),
+        urdf.joint("free", "floating", "world", "base", xyz=(1, 2, 3)),
+    )
+    with (
+        grid_core.load_robot(
+            urdf_string=text,
+            algorithm_list="crba",
+            backend="reference",
+            output_convention="mujoco",
+        ) as handle,
+        pytest.raises(OperationRefused, match="from the world"),
+    ):
+        handle.crba(handle.neutral_configuration())
