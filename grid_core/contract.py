@@ -48,7 +48,7 @@ HANDLE_ATTRIBUTES = frozenset(
             "nq",
         ),
         *("num_bodies", "num_ees", "num_joints", "num_vel", "nv", "options"),
-        *("random_configuration",),
+        *("random_configuration", "robot_cell"),
     }
 )
 """Names that `RobotHandle` has already, so that no operation may take them."""

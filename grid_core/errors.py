@@ -14,10 +14,12 @@ __all__ = [
     "CacheError",
     "CacheWarning",
     "ContractError",
+    "DescriptionError",
     "DescriptorError",
     "GridError",
     "HandleClosed",
     "InputError",
+    "LoadRefused",
     "ModelError",
     "ModelWarning",
     "OperationNotLoaded",
@@ -117,6 +119,33 @@ class DescriptorError(GridError, ValueError):
     def in_file(self, file: str) -> DescriptorError:
         """Return the same error with the file named."""
         return DescriptorError(self.reason, where=self.where, invariant=self.invariant, file=file)
+
+
+class DescriptionError(GridError, ValueError):
+    """A robot-description directory, a calibration or another document beside it, at fault.
+
+    Attributes:
+        faults: every fault that was found, each with its file and key path.
+    """
+
+    def __init__(self, *faults: object) -> None:
+        self.faults = tuple(str(fault) for fault in faults)
+        super().__init__("\n".join(self.faults))
+
+
+class LoadRefused(GridError, RuntimeError):
+    """A program that was planned for another robot than the cell has.
+
+    Attributes:
+        mismatches: (field, the program's value, the cell's value) of each that differs.
+    """
+
+    def __init__(self, mismatches: tuple[tuple[str, str, str], ...]) -> None:
+        self.mismatches = mismatches
+        lines = [
+            f"{field}: the plan has {plan}, the cell {cell}" for field, plan, cell in mismatches
+        ]
+        super().__init__("\n".join([*lines, "plan again with what the cell describes now"]))
 
 
 class InputError(GridError, ValueError):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from grid_core.algorithm import Options
     from grid_core.binding import Binding
-    from grid_core.model.types import Array, Limits, RobotModel
+    from grid_core.model.types import Array, Limits, RobotCell, RobotModel
     from grid_core.plugins import PluginManager
 
 __all__ = ["RobotHandle"]
@@ -56,6 +56,14 @@ class RobotHandle:
         A new copy each time; Pinocchio's conventions whatever the operations' own are.
         """
         return describe(self.model)
+
+    @property
+    def robot_cell(self) -> RobotCell | None:
+        """Which description and calibration the robot was loaded from; None of a plain URDF.
+
+        A program that is planned with this handle records it: docs/robot-descriptions.md.
+        """
+        return self.model.robot_cell
 
     @property
     def options(self) -> Options:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import field, fields_dict, frozen
@@ -14,6 +14,9 @@ from grid_core.contract import DTYPES
 from grid_core.cores import available_cores
 from grid_core.errors import OptionError
 from grid_core.wording import listing, near
+
+if TYPE_CHECKING:
+    from grid_core.description.calibration import Calibration
 
 __all__ = ["CONVENTIONS", "DEFAULT_DTYPE", "LoadOptions", "default_cache_dir"]
 
@@ -63,6 +66,7 @@ class LoadOptions:
     use_joint_dynamics: bool = False
     strict: bool = False
     device: int | None = None
+    calibration: Path | Calibration | None = None
 
     @classmethod
     def check(cls, given: Mapping[str, Any]) -> LoadOptions:
@@ -90,6 +94,7 @@ class LoadOptions:
             "use_joint_dynamics": lambda v: _flag(v, "use_joint_dynamics"),
             "strict": lambda v: _flag(v, "strict"),
             "device": _device,
+            "calibration": _calibration,
         }
         return cls(**{k: checks[k](v) for k, v in given.items() if v is not None})
 
@@ -154,3 +159,13 @@ def _device(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         raise OptionError(f"device must be a number from 0 on; got {value!r}")
     return int(value)
+
+
+def _calibration(value: object) -> Path | Calibration:
+    if isinstance(value, str | os.PathLike) and os.fspath(value):
+        return Path(os.fsdecode(value)).expanduser()
+    from grid_core.description.calibration import Calibration  # noqa: PLC0415 - few have one
+
+    if not isinstance(value, Calibration):
+        raise OptionError(f"calibration must be a file or a Calibration; got {value!r}")
+    return value

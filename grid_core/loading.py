@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grid_core.backend import Backend
+    from grid_core.description.calibration import Calibration
     from grid_core.model.types import RobotModel
 
 __all__ = ["AlgorithmInfo", "list_algorithms", "load", "load_robot"]
@@ -44,11 +45,12 @@ def load_robot(
     use_joint_dynamics: bool = False,
     strict: bool = False,
     device: int | None = None,
+    calibration: str | os.PathLike[str] | Calibration | None = None,
 ) -> RobotHandle:
     """Load a robot and return a handle whose methods are its operations.
 
     Args:
-        source: path of a robot description, such as a URDF file.
+        source: path of a URDF file or of a robot-description directory.
         urdf_string: text of a URDF, in place of `source`.
         floating_base: whether the root link moves freely; it then is joint 0, with
             q = [x y z, qx qy qz qw, ...] and v = [linear; angular; ...] in the base frame.
@@ -67,6 +69,8 @@ def load_robot(
         use_joint_dynamics: whether the joints' damping and friction act.
         strict: whether a suspicious description is an error instead of a warning.
         device: number of the GPU that the handle is bound to. Left out: the first.
+        calibration: how the cell differs from the model of a robot-description directory: its
+            file. Left out: not at all.
 
     Raises:
         OptionError: an option of a value that it cannot have.
@@ -74,6 +78,7 @@ def load_robot(
         PluginConflict: two plugins claim a name that is wanted.
         BackendUnavailable: this machine cannot run the backend.
         ModelError: the description cannot be read.
+        DescriptionError: a robot-description directory or a calibration at fault.
         UnknownName: the robot has no joint of a name in `ee_joint_names`.
         BackendError: an operation in `algorithm_list` could not be compiled.
     """
@@ -92,6 +97,7 @@ def load_robot(
             "use_joint_dynamics": use_joint_dynamics,
             "strict": strict,
             "device": device,
+            "calibration": calibration,
         }
     )
     return load(source, urdf_string, options, plugin_manager())

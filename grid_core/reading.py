@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grid_core.errors import GridError, ModelError, OptionError, PluginConflict, PluginError
 from grid_core.model.types import RobotModel
@@ -50,13 +50,21 @@ def read_model(
                 f"floating_base={options.floating_base}: the model {source.name!r} was read with "
                 f"a {kind} base"
             )
+        _refuse_calibration(options, "a model that was read already")
         return source
     if urdf_string is not None:
         offer, source = plugins.model_sources.take(URDF_TEXT), urdf_string
     else:
         offer = _source_for(source, plugins)
+    keywords: dict[str, Any] = {}
+    if offer.value.takes_calibration:
+        keywords["calibration"] = options.calibration
+    else:
+        _refuse_calibration(options, offer.value.summary)
     try:
-        model = offer.value.load(source, floating_base=options.floating_base, strict=options.strict)
+        model = offer.value.load(
+            source, floating_base=options.floating_base, strict=options.strict, **keywords
+        )
     except (GridError, Warning):
         raise
     except Exception as error:
@@ -70,6 +78,13 @@ def read_model(
             f"{type(model).__name__}, not a RobotModel"
         )
     return model
+
+
+def _refuse_calibration(options: LoadOptions, what: str) -> None:
+    if options.calibration is not None:
+        raise OptionError(
+            f"calibration is for a robot-description directory; this is {what}, which has none"
+        )
 
 
 def _source_for(source: object, plugins: PluginManager) -> Offer[ModelSource]:

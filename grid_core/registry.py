@@ -125,6 +125,8 @@ def _plain(checked: LoadOptions, given: Iterable[str]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key in given:
         value = getattr(checked, key)
+        if key == "calibration" and not isinstance(value, Path):
+            raise OptionError("a registered robot's calibration is given as a file")
         if isinstance(value, Path):
             value = str(value.absolute())
         result[key] = list(value) if isinstance(value, tuple) else value

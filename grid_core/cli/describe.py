@@ -9,6 +9,7 @@ import click
 
 from grid_core.cli.find_robot import find_robot
 from grid_core.cli.options import base_option, grid_command, strict_option
+from grid_core.description.plugin import is_description
 from grid_core.descriptor import describe_model, differences, load_descriptor, to_json
 from grid_core.descriptor.read import is_descriptor_text
 from grid_core.errors import GridError
@@ -25,12 +26,19 @@ __all__ = ["command"]
 @click.argument("robots", nargs=-1, required=True, metavar="ROBOT [ROBOT]")
 @base_option
 @strict_option
+@click.option(
+    "--calibration",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Of a robot-description directory: how a cell differs from it.",
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to a file instead.")
 @click.option("--diff", is_flag=True, help="Say what differs from one robot to another.")
 def command(
     robots: tuple[str, ...],
+    *,
     floating: bool | None,
     strict: bool,
+    calibration: str | None,
     output: str | None,
     diff: bool,
 ) -> int:
@@ -44,7 +52,7 @@ def command(
     if len(robots) != wanted:
         robot_s = "two robots" if diff else "one robot (--diff compares two)"
         raise click.UsageError(f"describe needs {robot_s}; got {len(robots)}")
-    found = [_descriptor(text, floating, strict) for text in robots]
+    found = [_descriptor(text, floating, strict, calibration) for text in robots]
     if diff:
         lines = differences(*found)
         _write("\n".join(lines) or "no difference", output)
@@ -53,8 +61,14 @@ def command(
     return 0
 
 
-def _descriptor(text: str, floating: bool | None, strict: bool) -> dict[str, Any]:
+def _descriptor(
+    text: str, floating: bool | None, strict: bool, calibration: str | None
+) -> dict[str, Any]:
     path = Path(text)
+    if calibration is not None or is_description(path):
+        return describe_model(
+            path, floating_base=bool(floating), strict=strict, calibration=calibration
+        )
     if not path.is_file():
         options = {"strict": True} if strict else {}
         return find_robot(text, floating).load(**options).model_descriptor

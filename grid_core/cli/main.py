@@ -21,6 +21,7 @@ COMMANDS = {
     "cache": "grid_core.cli.cache",
     "demo": "grid_core.cli.demo",
     "describe": "grid_core.cli.describe",
+    "description": "grid_core.cli.description",
     "inspect": "grid_core.cli.inspect_robot",
     "plot": "grid_core.cli.plot",
     "plugins": "grid_core.cli.plugins",

@@ -17,6 +17,7 @@ from grid_core.model.types import (
     Limits,
     Link,
     Mimic,
+    RobotCell,
     RobotModel,
 )
 
@@ -30,6 +31,7 @@ __all__ = [
     "Limits",
     "Link",
     "Mimic",
+    "RobotCell",
     "RobotModel",
     "difference",
     "integrate",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from attrs import evolve
 
 from grid_core.errors import ModelError, ModelWarning
+from grid_core.model.urdf.adjust import Adjustments, adjust
 from grid_core.model.urdf.assemble import assemble
 from grid_core.model.urdf.decode import MAX_BYTES
 from grid_core.model.urdf.report import Report
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from grid_core.model.types import RobotModel
 
-__all__ = ["load_urdf", "load_urdf_string"]
+__all__ = ["load_urdf", "load_urdf_string", "read_urdf"]
 
 
 def load_urdf(
@@ -83,16 +84,45 @@ def load_urdf_string(
     return _load(text, name, floating_base=floating_base, strict=strict)
 
 
-def _load(text: str | bytes, file: str, *, floating_base: bool, strict: bool) -> RobotModel:
+def read_urdf(
+    text: str | bytes,
+    name: str,
+    *,
+    floating_base: bool = False,
+    strict: bool = False,
+    adjustments: Adjustments | None = None,
+) -> tuple[RobotModel, tuple[str, ...]]:
+    """Read a robot from the text of a URDF, adjusted; warn of nothing.
+
+    Args:
+        text: as in `load_urdf_string`.
+        name: what messages call the document.
+        floating_base: as in `load_urdf`.
+        strict: as in `load_urdf`.
+        adjustments: what to change before fixed joints merge and mimics are flattened.
+
+    Returns:
+        The effective model, and what is suspicious about the document.
+
+    Raises:
+        ModelError: the text describes no robot, or an adjustment cannot be made.
+    """
     # lxml comes with the first robot that is read, not with `import grid_core`.
     from grid_core.model.urdf.read_robot import read_robot  # noqa: PLC0415
 
-    report = Report(file, strict=strict)
-    tree = build_tree(read_robot(text, report), report)
-    model = assemble(tree, report, floating_base=floating_base)
-    for message in report.warnings:
+    report = Report(name, strict=strict)
+    robot = read_robot(text, report)
+    if adjustments is not None:
+        robot = adjust(robot, adjustments, report)
+    model = assemble(build_tree(robot, report), report, floating_base=floating_base)
+    return evolve(model, warnings=(*report.warnings, *report.notes)), tuple(report.warnings)
+
+
+def _load(text: str | bytes, file: str, *, floating_base: bool, strict: bool) -> RobotModel:
+    model, suspicions = read_urdf(text, file, floating_base=floating_base, strict=strict)
+    for message in suspicions:
         warnings.warn(message, ModelWarning, stacklevel=3)
-    return evolve(model, warnings=(*report.warnings, *report.notes))
+    return model
 
 
 def _read(file: str) -> bytes:

@@ -26,3 +26,5 @@ class ModelSource:
     """Whether this source takes that description; must not raise, nor read it whole."""
     load: Callable[..., RobotModel]
     """``load(source, *, floating_base, strict)``; raises `grid_core.errors.ModelError`."""
+    takes_calibration: bool = False
+    """Whether `load` takes ``calibration`` as well: how one cell differs from its model."""

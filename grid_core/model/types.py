@@ -28,6 +28,7 @@ __all__ = [
     "Limits",
     "Link",
     "Mimic",
+    "RobotCell",
     "RobotModel",
 ]
 
@@ -189,6 +190,16 @@ class Link:
 
 
 @frozen
+class RobotCell:
+    """Which robot, to the byte, a model was read from: what a plan made with it is valid for."""
+
+    model_id: str
+    robot_description_sha256: str
+    """``sha256:`` and 64 hex digits, as is the other."""
+    machine_planning_calibration_sha256: str
+
+
+@frozen
 class RobotModel:
     """A kinematic tree with its masses, limits and named frames.
 
@@ -209,6 +220,8 @@ class RobotModel:
     """Whether joint 0 is a FLOATING joint, so that q starts with the base's pose."""
     warnings: tuple[str, ...] = ()
     """What is suspicious about the description, then what is merely worth knowing."""
+    robot_cell: RobotCell | None = field(default=None, eq=False)
+    """Where the model comes from a description directory: whence. It changes no build."""
 
     @property
     def nq(self) -> int:

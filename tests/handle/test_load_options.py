@@ -77,6 +77,8 @@ def test_the_signature_shows_the_defaults() -> None:
         "num_threads": None,
         "use_joint_dynamics": False,
         "strict": False,
+        "device": None,
+        "calibration": None,
     }
 
 

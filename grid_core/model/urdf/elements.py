@@ -101,6 +101,8 @@ class JointElement:
     mimic: MimicElement | None
     damping: float
     friction: float
+    held: float | None = None
+    """Where the joint is held [rad or m], by what was asked of the reader; None: it is not."""
 
 
 @frozen(eq=False)

@@ -28,13 +28,13 @@ class Law:
 def flatten_mimics(joints: tuple[JointElement, ...], report: Report) -> dict[str, Law]:
     """Return the law of every follower by joint name.
 
-    A follower of a fixed joint, or with multiplier 0, is a constant.
+    A follower of a fixed or held joint, or with multiplier 0, is a constant; so is a held joint.
 
     Raises:
         ModelError: an unknown leader, a ring, a follower or leader of several coordinates.
     """
     by_name = {joint.name: joint for joint in joints}
-    laws: dict[str, Law] = {}
+    laws = {joint.name: Law(None, 0.0, joint.held) for joint in joints if joint.held is not None}
     for joint in joints:
         chain = _chain(joint, by_name, laws, report)
         for follower in reversed(chain):
