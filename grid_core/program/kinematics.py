@@ -16,7 +16,7 @@ from attrs import frozen
 from grid_core.model.types import JointKind
 from grid_core.program.canonical import snap
 from grid_core.program.linalg import ZERO3, Vec3
-from grid_core.program.motion import body_placements, columns
+from grid_core.program.motion import columns, postures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,20 @@ class WorldTree:
     def __init__(self, tree: KinematicTree, q: Sequence[Value], *, world_base: bool) -> None:
         self.tree = tree
         self.world_base = world_base
-        self.nodes = [Pose(tuple(rows), p) for rows, p in body_placements(tree, q)]  # type: ignore[arg-type]
+        self._own = postures(tree, q)
+        self._known: dict[int, Pose] = {-1: _WORLD}
+
+    def node(self, index: int) -> Pose:
+        """Return the pose of a node (-1: of the root), worked out when it is first asked for.
+
+        So a value is traced near its use, and fewer are alive at once.
+        """
+        pose = self._known.get(index)
+        if pose is None:
+            own = self._own[index]
+            above = self.node(self.tree.nodes[index].parent)
+            pose = self._known[index] = above.compose(own.R.matrix(), own.p)
+        return pose
 
     def frame(self, frame: Frame) -> Pose:
         """Return the pose of a named frame."""
@@ -109,7 +122,7 @@ class WorldTree:
         T = np.eye(4)
         T[:3, :3] = [list(row) for row in at.rotation]
         T[:3, 3] = list(at.position)
-        return _constant(self._pose(at.node), T @ placement)
+        return _constant(self.node(at.node), T @ placement)
 
     def chain(self, body: int) -> list[Node]:
         """The moving nodes between the root and a body, in that order."""
@@ -142,12 +155,9 @@ class WorldTree:
     def _along_world(self, node: Node) -> bool:
         return self.world_base and node.joint.kind is JointKind.FLOATING
 
-    def _pose(self, node: int) -> Pose:
-        return self.nodes[node] if node >= 0 else _WORLD
-
     def _screws(self, node: Node, point: Vec3, share: Value) -> list[tuple[Vec3, Vec3]]:
         """(angular, linear) of each coordinate at a rate of `share`."""
-        at, kind = self.nodes[node.index], node.joint.kind
+        at, kind = self.node(node.index), node.joint.kind
         if kind is JointKind.PRISMATIC:
             return [(ZERO3, at.turn(node.axis) * share)]
         arm = point - at.p

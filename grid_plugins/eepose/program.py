@@ -125,7 +125,7 @@ def fk_batched(ctx: Context[Any]) -> Mapping[str, Any]:
 def end_effector_pose_runtime(ctx: Context[Any]) -> Mapping[str, Any]:
     """[x y z roll pitch yaw] of targets that are data."""
     world = _world(ctx)
-    chosen = [_Chosen(world, ctx, e) for e in range(len(ctx.options.targets))]
+    chosen = _Chosen.all(world, ctx)
     return {"pose": _stack([_six(target.pose) for target in chosen], (6,))}
 
 
@@ -133,8 +133,7 @@ def end_effector_pose_gradient_runtime(ctx: Context[Any]) -> Mapping[str, Any]:
     """First derivatives of the pose of targets that are data."""
     world, nv = _world(ctx), ctx.model.nv
     blocks = []
-    for e in range(len(ctx.options.targets)):
-        target = _Chosen(world, ctx, e)
+    for target in _Chosen.all(world, ctx):
         columns = world.columns(world.tree.nodes, target.pose.p, target.moving())
         blocks.append(_pose_gradient(columns, target.pose, nv))
     return {"J": _stack(blocks, (6, nv))}
@@ -149,19 +148,33 @@ class _Chosen:
 
     def __init__(self, world: WorldTree, ctx: Context[Any], e: int) -> None:
         self.world = world
-        bodies = range(ctx.model.nb)
-        self.weights = [_is(ctx["body"][e], body) for body in bodies]
-        poses = [world.attached(body, np.eye(4)) for body in bodies]
+        self.weights = [_is(ctx["body"][e], body) for body in range(ctx.model.nb)]
+        self._placement = ctx["placement"][e]
         root = _is(ctx["body"][e], -1)
-        rows = [Vec3(*(root if i == j else 0.0 for j in range(3))) for i in range(3)]
-        p = ZERO3
-        for weight, pose in zip(self.weights, poses, strict=True):
-            rows = [row + own * weight for row, own in zip(rows, pose.rows, strict=True)]
-            p = p + pose.p * weight
-        placement = ctx["placement"][e]
-        self.pose = Pose((rows[0], rows[1], rows[2]), p).compose(
-            [Vec3(*row[:3]) for row in placement], Vec3(*placement[:, 3])
-        )
+        self._rows = [Vec3(*(root if i == j else 0.0 for j in range(3))) for i in range(3)]
+        self._p = ZERO3
+
+    @classmethod
+    def all(cls, world: WorldTree, ctx: Context[Any]) -> list[_Chosen]:
+        """Return every target; each body's pose is taken into all as it is found."""
+        chosen = [cls(world, ctx, e) for e in range(len(ctx.options.targets))]
+        for body in range(ctx.model.nb if chosen else 0):
+            pose = world.attached(body, np.eye(4))
+            for target in chosen:
+                target.take_in(target.weights[body], pose)
+        return chosen
+
+    def take_in(self, weight: Value, pose: Pose) -> None:
+        """Add a body's pose, weighed."""
+        self._rows = [row + own * weight for row, own in zip(self._rows, pose.rows, strict=True)]
+        self._p = self._p + pose.p * weight
+
+    @property
+    def pose(self) -> Pose:
+        """Where the target is, once every body is taken in."""
+        rows = [Vec3(*row[:3]) for row in self._placement]
+        body = Pose((self._rows[0], self._rows[1], self._rows[2]), self._p)
+        return body.compose(rows, Vec3(*self._placement[:, 3]))
 
     def moving(self) -> list[Value]:
         """For each node, 1 where the target hangs from it, else 0."""
