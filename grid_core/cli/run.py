@@ -19,6 +19,7 @@ from grid_core.cli.states_file import check_folder, read_states, write_states
 from grid_core.errors import OptionError
 from grid_core.plugins import plugin_manager
 from grid_core.testing.inputs import random_inputs
+from grid_core.uniform import UniformArray
 
 if TYPE_CHECKING:
     from grid_core.algorithm import Algorithm
@@ -110,6 +111,10 @@ def _inputs(algorithm: Algorithm, handle: RobotHandle, options: dict[str, Any]) 
             seed=options["seed"],
         )
         inputs = {name: x for name, x in drawn.items() if isinstance(x, np.ndarray)}
+        for port in algorithm.inputs:
+            if port.uniform and port.shape:
+                array = UniformArray.of(port, handle.model, handle.options)
+                inputs[port.name] = array.gather(drawn)
     if options["gravity"] is not None:
         if not any(port.uniform and port.name == "gravity" for port in algorithm.inputs):
             raise OptionError(f"--gravity: {algorithm.name} does not depend on gravity")

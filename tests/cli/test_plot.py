@@ -52,5 +52,8 @@ def test_what_cannot_be_drawn(fails, tmp_path, arguments, message) -> None:
 
 
 def test_run_gives_poses(grid) -> None:
-    text = grid("run", "end_effector_pose", "iiwa14", "--batch", 3, "--backend", "reference").stdout
-    assert "out pose     (3, 6)" in text
+    quick = ("iiwa14", "--batch", 3, "--backend", "reference")
+    assert "out pose     (3, 6)" in grid("run", "end_effector_pose", *quick).stdout
+    text = grid("run", "end_effector_pose_runtime", *quick).stdout
+    assert "in  placement (1, 3, 4)" in text
+    assert "out pose     (3, 1, 6)" in text
