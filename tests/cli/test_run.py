@@ -183,7 +183,7 @@ def test_a_file_that_is_no_npz(fails: Any, tmp_path: Path, write: Any, message: 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("forward_dynamic", "go2"), "(did you mean 'forward_dynamics'?)"),
+        (("forward_dynamic", "go2"), "(did you mean 'forward_dynamics'"),
         (("fd", "go2"), "no algorithm is called 'fd'"),
         (("crba", "go3"), "(did you mean 'go2'?)"),
         (("crba", "go2", "--backend", "cpuu"), "no backend is called 'cpuu' (did you mean 'cpu'?)"),
