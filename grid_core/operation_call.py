@@ -166,18 +166,31 @@ class OperationCall:
         """What the operation is compiled for."""
         return self._binding.options
 
+    def companion(self, algorithm: Algorithm) -> OperationCall:
+        """Return another operation on the same robot, made once.
+
+        For methods whose arguments choose what comes out. It needs no more algorithms than this
+        one, and is compiled at its first call.
+        """
+        return self._related(("companion", algorithm.name), algorithm, lambda options: options)
+
     def specialised(self, key: Hashable, change: Callable[[Options], Options]) -> OperationCall:
         """Return the same operation under other options, made once for each key.
 
         For methods whose arguments choose among programs: a frame, a number of targets. It is
         compiled at its first call.
         """
+        return self._related(key, self.algorithm, change)
+
+    def _related(
+        self, key: Hashable, algorithm: Algorithm, change: Callable[[Options], Options]
+    ) -> OperationCall:
         with self._specialising:
             other = self._specialised.get(key)
             if other is None:
                 self._binding.require_open(self.__name__)
                 binding = evolve(self._binding, options=change(self.options))
-                other = self._specialised[key] = OperationCall(self.algorithm, binding)
+                other = self._specialised[key] = OperationCall(algorithm, binding)
             return other
 
     def retire(self) -> None:

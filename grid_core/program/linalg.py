@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from grid_core.program.scalar import Value
 
-__all__ = ["ZERO3", "Rotation", "Symmetric", "Vec3", "outer_symmetric"]
+__all__ = ["ZERO3", "Rotation", "Rows", "Symmetric", "Vec3", "outer_symmetric"]
 
 
 @frozen(repr=False, slots=True, eq=False)
@@ -68,6 +68,9 @@ class Vec3:
 
 
 ZERO3 = Vec3(0.0, 0.0, 0.0)
+
+Rows = tuple[Vec3, Vec3, Vec3]
+"""A 3×3 matrix, row by row."""
 
 
 @frozen(repr=False, slots=True, eq=False)
@@ -180,6 +183,25 @@ class Rotation:
             n * s.xz + c * s.yz,
         )
 
+    def conjugate(self, x: Rows) -> Rows:
+        """R x Rᵀ of any matrix, as rows."""
+        x = _conjugate(self.own, x) if self.own is not None else self._turn_about(x)
+        return _conjugate(self.rows, x)
+
+    def _turn_about(self, x: Rows) -> Rows:
+        c, n = self.cos, self.sin
+        a, b, d = x
+        # Only the symmetric, traceless part of the upper block turns, by twice the angle.
+        difference, both = a.x - b.y, a.y + b.x
+        cs, nn = c * n, n * n
+        diagonal = nn * difference + cs * both
+        across = cs * difference - nn * both
+        return (
+            Vec3(a.x - diagonal, a.y + across, c * a.z - n * b.z),
+            Vec3(b.x + across, b.y + diagonal, n * a.z + c * b.z),
+            Vec3(c * d.x - n * d.y, n * d.x + c * d.y, d.z),
+        )
+
     def matrix(self) -> tuple[Vec3, Vec3, Vec3]:
         """R as rows."""
         columns = [self.apply(e) for e in _UNIT]
@@ -204,3 +226,10 @@ def _sandwich(rows: tuple[Vec3, Vec3, Vec3], s: Symmetric) -> Symmetric:
         rows[0].dot(t[2]),
         rows[1].dot(t[2]),
     )
+
+
+def _conjugate(rows: Rows, x: Rows) -> Rows:
+    # Columns of (x Rᵀ) first, as in `_sandwich`.
+    t = [Vec3(*(line.dot(row) for line in x)) for row in rows]
+    a, b, c = (Vec3(*(row.dot(column) for column in t)) for row in rows)
+    return a, b, c

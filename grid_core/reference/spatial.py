@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "apply",
     "crf",
+    "crf_bar",
     "crm",
     "motion_transform",
     "skew",
@@ -48,6 +49,14 @@ def crm(v: Array) -> Array:
 def crf(v: Array) -> Array:
     """Return the cross product of v with force vectors (2.32), shape (..., 6, 6)."""
     return -transpose(crm(v))
+
+
+def crf_bar(f: Array) -> Array:
+    """Return the matrix that takes v to crf(v) f, shape (..., 6, 6)."""
+    result = np.zeros((*f.shape[:-1], 6, 6))
+    result[..., :3, :3] = -skew(f[..., :3])
+    result[..., :3, 3:] = result[..., 3:, :3] = -skew(f[..., 3:])
+    return result
 
 
 def motion_transform(T_AB: Array) -> Array:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
 from grid_core.algorithm import Algorithm, BenchmarkCase, Port
 from grid_core.hookspecs import hookimpl
 from grid_plugins.fd import program, reference
+
+if TYPE_CHECKING:
+    from grid_core.operation_call import OperationCall
 
 Q = Port(name="q", shape=("nq",), unit="rad, m", doc="configuration")
 MOTION = (
@@ -63,6 +70,80 @@ FORWARD_DYNAMICS = Algorithm(
     benchmarks=(BenchmarkCase(label="forward_dynamics", inputs=(), pinocchio="aba"),),
 )
 
+
+def gradient(
+    call: OperationCall,
+    q: Any,
+    qd: Any,
+    u: Any,
+    f_ext: Any = None,
+    *,
+    gravity: float = -9.81,
+    return_minv: bool = False,
+    out: Any = None,
+) -> Any:
+    """Differentiate forward dynamics by tangent coordinates: [∂q̈/∂q | ∂q̈/∂q̇].
+
+    Args:
+        call: the generated call.
+        q: configurations, (B, nq) or (nq,).
+        qd: velocities, (B, nv) or (nv,).
+        u: joint forces, (B, nv) or (nv,).
+        f_ext: external force on each body, [linear; angular] in its joint frame, (B, nb, 6) or
+            (nb, 6); it stays as it is in the body's frame.
+        gravity: along the world's z [m/s²].
+        return_minv: whether to return ∂q̈/∂u = M⁻¹ too, as (dqdd, Minv); that is an operation of
+            its own, compiled at its first use.
+        out: array to write the result into; two arrays with `return_minv`.
+    """
+    if return_minv:
+        call = call.companion(WITH_MINV)
+    return call(q, qd, u, f_ext, gravity=gravity, out=out)
+
+
+GRADIENT = Port(
+    name="dqdd",
+    shape=("nv", "2*nv"),
+    unit="rad/s², m/s² per rad, m, rad/s, m/s",
+    frame="columns as qd: floating and spherical joints move in the body's own frame",
+    doc="∂q̈/∂q, then ∂q̈/∂q̇",
+)
+INVERSE = Port(name="Minv", shape=("nv", "nv"), unit="1/(kg m²), …", doc="M(q)⁻¹")
+
+FORWARD_DYNAMICS_GRADIENT = Algorithm(
+    name="forward_dynamics_gradient",
+    family="fd",
+    summary="Derivatives of forward dynamics by tangent coordinates: [∂q̈/∂q | ∂q̈/∂q̇].",
+    source=(
+        "Carpentier & Mansard 2018, Analytical derivatives of rigid body dynamics algorithms: "
+        "-M⁻¹ times those of inverse dynamics at q̈"
+    ),
+    inputs=MOTION,
+    outputs=(GRADIENT,),
+    needs=("nonlinear_effects", "crba", "inverse_dynamics_gradient"),
+    reference=reference.forward_dynamics_gradient,
+    program=program.forward_dynamics_gradient,
+    refuse=reference.refuse,
+    method=gradient,
+    benchmarks=(
+        BenchmarkCase(
+            label="forward_dynamics_gradient", inputs=(), pinocchio="computeABADerivatives"
+        ),
+    ),
+)
+
+WITH_MINV = evolve(
+    FORWARD_DYNAMICS_GRADIENT,
+    name="forward_dynamics_gradient_minv",
+    summary="Derivatives of forward dynamics by tangent coordinates, and M⁻¹ = ∂q̈/∂u.",
+    outputs=(GRADIENT, INVERSE),
+    reference=reference.forward_dynamics_gradient_minv,
+    program=program.forward_dynamics_gradient_minv,
+    method=None,
+    benchmarks=(),
+)
+"""What `forward_dynamics_gradient` runs with ``return_minv``; no name of a handle's own."""
+
 ABA = Algorithm(
     name="aba",
     family="fd",
@@ -97,4 +178,4 @@ MINV = Algorithm(
 @hookimpl
 def grid_algorithms() -> list[Algorithm]:
     """Offer the family."""
-    return [FORWARD_DYNAMICS, ABA, MINV]
+    return [FORWARD_DYNAMICS, FORWARD_DYNAMICS_GRADIENT, ABA, MINV]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from grid_core.model.types import JointKind
 from grid_core.program.articulated import ArticulatedInertia
 from grid_core.program.cheapest import cheapest
 from grid_core.program.ldlt import LTDL
 from grid_core.program.linalg import Vec3
 from grid_core.program.motion import Posture, columns, joint_dynamics, postures, project
-from grid_core.program.newton_euler import Wrench, inertial_forces, subtract_external
+from grid_core.program.newton_euler import Wrench, inertial_forces, motions, subtract_external
 from grid_core.program.scalar import Value, is_zero
 from grid_core.program.tree import KinematicTree, Node
 
@@ -48,6 +50,55 @@ def aba(ctx: Context[Any]) -> Mapping[str, Any]:
 def minv(ctx: Context[Any]) -> Mapping[str, Any]:
     """M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ."""
     return {"Minv": LTDL(ctx.call("crba", q=ctx["q"])["M"]).inverse()}
+
+
+def forward_dynamics_gradient(ctx: Context[Any]) -> Mapping[str, Any]:
+    """[∂q̈/∂q | ∂q̈/∂q̇] = -M⁻¹ [∂τ/∂q | ∂τ/∂q̇], at the q̈ that u gives."""
+    gradient, _ = _gradient(ctx)
+    return {"dqdd": gradient}
+
+
+def forward_dynamics_gradient_minv(ctx: Context[Any]) -> Mapping[str, Any]:
+    """The same, and ∂q̈/∂u = M⁻¹ from the same factors."""
+    gradient, factors = _gradient(ctx)
+    return {"dqdd": gradient, "Minv": factors.inverse()}
+
+
+def _gradient(ctx: Context[Any]) -> tuple[Any, LTDL]:
+    extra = {"gravity": ctx["gravity"], "f_ext": ctx.get("f_ext")}
+    h = ctx.call("nonlinear_effects", q=ctx["q"], qd=ctx["qd"], **extra)["h"]
+    factors = LTDL(ctx.call("crba", q=ctx["q"])["M"])
+    qdd = factors.solve([u - bias for u, bias in zip(ctx["u"], h, strict=True)])
+    motion = {"q": ctx["q"], "qd": ctx["qd"], "qdd": np.array(qdd, dtype=object)}
+    forces = ctx.call("inverse_dynamics_gradient", **motion, **extra)["dtau"]
+    known = _of_free_base(ctx)
+    result = np.empty_like(forces)
+    for k, column in enumerate(forces.T):
+        result[:, k] = known[k] if k in known else factors.solve([-x for x in column])
+    return result, factors
+
+
+def _of_free_base(ctx: Context[Any]) -> dict[int, list[Value]]:
+    """Columns that no solving is needed for, by their number.
+
+    Gravity accelerates all of a free robot alike: v̇ = Rᵀ g - ω × v + …, and nothing else
+    depends on how the base is turned or on its linear velocity.
+    """
+    tree, nv = KinematicTree.of(ctx.model, regroup=True), ctx.model.nv
+    root = tree.nodes[0] if tree.nodes else None
+    if root is None or root.joint.kind is not JointKind.FLOATING:
+        return {}
+    if ctx.options.use_joint_dynamics and root.joint.damping:
+        return {}
+    node, moving = next(
+        motions(tree, postures(tree, ctx["q"]), ctx["qd"], [0.0] * nv, ctx["gravity"])
+    )
+    start, padding = columns(node)[0][0], [0.0] * (nv - 3)
+    result: dict[int, list[Value]] = {}
+    for k, axis in enumerate((Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))):
+        result[start + 3 + k] = [*axis.cross(moving.parent_a), *padding]
+        result[nv + start + k] = [*axis.cross(moving.w), *padding]
+    return result
 
 
 def articulated_body(ctx: Context[Any]) -> Mapping[str, Any]:

@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from grid_core.algorithm import Context
     from grid_core.model.types import Array, RobotModel
 
-__all__ = ["aba", "forward_dynamics", "minv", "refuse"]
+__all__ = [
+    "aba",
+    "forward_dynamics",
+    "forward_dynamics_gradient",
+    "forward_dynamics_gradient_minv",
+    "forward_dynamics_jacobians",
+    "minv",
+    "refuse",
+]
 
 
 def forward_dynamics(ctx: Context[Array]) -> Mapping[str, Array]:
@@ -55,6 +63,37 @@ def forward_dynamics(ctx: Context[Array]) -> Mapping[str, Array]:
         gravity=ctx["gravity"],
     )["h"]
     return {"qdd": solve(M, (ctx["u"] - h)[..., None])[..., 0]}
+
+
+def forward_dynamics_gradient(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return [∂q̈/∂q | ∂q̈/∂q̇] at constant u: M q̈ + h = u differentiated.
+
+    Inputs: as for `forward_dynamics`. A coordinate moves along its tangent: a floating or a
+    spherical joint in its own moving frame.
+
+    Returns:
+        ``dqdd`` (B, nv, 2 nv).
+    """
+    dtau = ctx.call(
+        "inverse_dynamics_gradient",
+        q=ctx["q"],
+        qd=ctx["qd"],
+        qdd=forward_dynamics(ctx)["qdd"],
+        f_ext=ctx.get("f_ext"),
+        gravity=ctx["gravity"],
+    )["dtau"]
+    return {"dqdd": -solve(ctx.call("crba", q=ctx["q"])["M"], dtau)}
+
+
+def forward_dynamics_gradient_minv(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return `forward_dynamics_gradient` and ∂q̈/∂u, which is `minv`."""
+    return {**forward_dynamics_gradient(ctx), **minv(ctx)}
+
+
+def forward_dynamics_jacobians(ctx: Context[Array]) -> dict[tuple[str, str], Array]:
+    """Return ∂q̈/∂q, ∂q̈/∂q̇ and ∂q̈/∂u = M⁻¹ by (output, input), each (B, nv, nv)."""
+    dq, dqd = np.split(forward_dynamics_gradient(ctx)["dqdd"], 2, axis=2)
+    return {("qdd", "q"): dq, ("qdd", "qd"): dqd, ("qdd", "u"): minv(ctx)["Minv"]}
 
 
 def minv(ctx: Context[Array]) -> Mapping[str, Array]:

@@ -60,6 +60,35 @@ INVERSE_DYNAMICS = Algorithm(
     benchmarks=(BenchmarkCase(label="inverse_dynamics", inputs=("qdd",), pinocchio="rnea"),),
 )
 
+INVERSE_DYNAMICS_GRADIENT = Algorithm(
+    name="inverse_dynamics_gradient",
+    family="id",
+    summary="Derivatives of inverse dynamics by tangent coordinates: [∂τ/∂q | ∂τ/∂q̇].",
+    source=(
+        "Carpentier & Mansard 2018, Analytical derivatives of rigid body dynamics algorithms; "
+        "Singh, Russell & Wensing 2022, Efficient analytical derivatives of rigid-body dynamics"
+    ),
+    inputs=INVERSE_DYNAMICS.inputs,
+    outputs=(
+        Port(
+            name="dtau",
+            shape=("nv", "2*nv"),
+            unit="N m, N per rad, m, rad/s, m/s",
+            frame="columns as qd: floating and spherical joints move in the body's own frame",
+            doc="∂τ/∂q, then ∂τ/∂q̇",
+        ),
+    ),
+    reference=reference.inverse_dynamics_gradient,
+    program=program.inverse_dynamics_gradient,
+    benchmarks=(
+        BenchmarkCase(
+            label="inverse_dynamics_gradient",
+            inputs=("qdd",),
+            pinocchio="computeRNEADerivatives",
+        ),
+    ),
+)
+
 GENERALIZED_GRAVITY = Algorithm(
     name="generalized_gravity",
     family="id",
@@ -110,4 +139,10 @@ CRBA = Algorithm(
 @hookimpl
 def grid_algorithms() -> list[Algorithm]:
     """Offer the family."""
-    return [INVERSE_DYNAMICS, GENERALIZED_GRAVITY, NONLINEAR_EFFECTS, CRBA]
+    return [
+        INVERSE_DYNAMICS,
+        INVERSE_DYNAMICS_GRADIENT,
+        GENERALIZED_GRAVITY,
+        NONLINEAR_EFFECTS,
+        CRBA,
+    ]

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grid_core.model.types import JointKind
-from grid_core.program.linalg import Symmetric, Vec3, outer_symmetric
+from grid_core.program.composite import composites, momenta, to_parent
 from grid_core.program.motion import (
     Posture,
     columns,
@@ -17,12 +16,14 @@ from grid_core.program.motion import (
     project,
 )
 from grid_core.program.newton_euler import Wrench, inertial_forces, subtract_external
+from grid_core.program.sensitivity import force_sensitivity
 from grid_core.program.tree import KinematicTree, Node
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grid_core.algorithm import Context
+    from grid_core.program.linalg import Vec3
     from grid_core.program.scalar import Value
 
 
@@ -73,9 +74,7 @@ def _gather(
             force, moment = force + more_force, moment + more_moment
         result[node.index] = project(node, force, moment)
         if node.parent >= 0:
-            R, p = pose[node.index].R, pose[node.index].p
-            carried = R.apply(force)
-            arriving[node.parent].append((carried, R.apply(moment) + p.cross(carried)))
+            arriving[node.parent].append(to_parent(pose[node.index], (force, moment)))
     return result
 
 
@@ -83,52 +82,27 @@ def crba(ctx: Context[Any]) -> Mapping[str, Any]:
     """M by composite rigid bodies (Featherstone 2008, Table 6.2), folded over mimic joints."""
     tree = KinematicTree.of(ctx.model, regroup=True)
     pose = postures(tree, ctx["q"])
-    composite = _composite(tree, pose)
+    bodies = composites(tree, pose)
     M = np.full((ctx.model.nv, ctx.model.nv), 0.0, dtype=object)
     for node in tree.outward():
-        for k, wrench in enumerate(_momenta(node, *composite[node.index])):
+        for k, wrench in enumerate(momenta(node, bodies[node.index])):
             _fill(tree, pose, M, (node, k), wrench)
     return {"M": M}
 
 
-def _composite(tree: KinematicTree, pose: Sequence[Posture]) -> list[tuple[Value, Vec3, Symmetric]]:
-    """m, h and Σ of each node with all that hangs from it, about the node's origin."""
-    arriving: list[list[tuple[Value, Vec3, Symmetric]]] = [[] for _ in tree.nodes]
-    total: list[tuple[Value, Vec3, Symmetric]] = [(n.m, n.h, n.second) for n in tree.nodes]
-    for node in tree.inward():
-        m, h, second = total[node.index]
-        for more_m, more_h, more_second in arriving[node.index]:
-            m, h, second = m + more_m, h + more_h, second + more_second
-        total[node.index] = (m, h, second)
-        if node.parent >= 0:
-            R, p = pose[node.index].R, pose[node.index].p
-            turned = R.apply(h)
-            # Σ + p hᵀ + h pᵀ + m p pᵀ, with the last term halved into both middle ones.
-            moved = R.sandwich(second) + outer_symmetric(p, turned + p * (0.5 * m))
-            arriving[node.parent].append((m, turned + p * m, moved))
-    return total
-
-
-def _momenta(node: Node, m: Value, h: Vec3, s: Symmetric) -> list[Wrench]:
-    """Columns of I S as (force, moment): what a unit rate of each coordinate carries."""
-    x, y, z = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)
-    inertia = [
-        Vec3(s.yy + s.zz, -s.xy, -s.xz),
-        Vec3(-s.xy, s.xx + s.zz, -s.yz),
-        Vec3(-s.xz, -s.yz, s.xx + s.yy),
-    ]
-    turning = [(e.cross(h), column) for e, column in zip((x, y, z), inertia, strict=True)]
-    sliding = [(e * m, h.cross(e)) for e in (x, y, z)]
-    kind = node.joint.kind
-    if kind is JointKind.SPHERICAL:
-        return turning
-    if kind is JointKind.FLOATING:
-        return sliding + turning
-    if kind is JointKind.PRISMATIC:
-        return [(node.axis * m, h.cross(node.axis))]
-    force, moment = turning[2]
-    pitch = node.joint.pitch
-    return [(force + z * (m * pitch), moment + h.cross(z) * pitch)]
+def inverse_dynamics_gradient(ctx: Context[Any]) -> Mapping[str, Any]:
+    """[∂τ/∂q | ∂τ/∂q̇] by tangent coordinates (`grid_core.program.sensitivity`)."""
+    tree = KinematicTree.of(ctx.model, regroup=True)
+    qdd = ctx.get("qdd")
+    rate = list(ctx["qd"]), [0.0] * ctx.model.nv if qdd is None else list(qdd)
+    pose = postures(tree, ctx["q"])
+    dq, dqd = force_sensitivity(tree, pose, rate, ctx["gravity"], ctx.get("f_ext"))
+    if ctx.options.use_joint_dynamics:
+        for node in tree.outward():
+            for column, multiplier in columns(node):
+                damping = multiplier * multiplier * node.joint.damping
+                dqd[column, column] = dqd[column, column] + damping
+    return {"dtau": np.concatenate([dq, dqd], axis=1)}
 
 
 def _fill(
@@ -142,11 +116,11 @@ def _fill(
 
     Every unordered pair of joint coordinates is met once; G folds it onto M.
     """
-    (node, k), (force, moment) = coordinate, wrench
+    node, k = coordinate
     column, multiplier = columns(node)[k]
     at: Node | None = node
     while at is not None:
-        for i, own in enumerate(project(at, force, moment)):
+        for i, own in enumerate(project(at, *wrench)):
             row, factor = columns(at)[i]
             if at is node and i > k:
                 continue  # the mirror of a pair already met
@@ -154,7 +128,5 @@ def _fill(
             M[row, column] = M[row, column] + value
             if at is not node or i != k:
                 M[column, row] = M[column, row] + value
-        R, p = pose[at.index].R, pose[at.index].p
-        carried = R.apply(force)
-        force, moment = carried, R.apply(moment) + p.cross(carried)
+        wrench = to_parent(pose[at.index], wrench)
         at = tree.nodes[at.parent] if at.parent >= 0 else None

@@ -15,7 +15,15 @@ from grid_core.reference.coordinates import fold_forces, fold_matrix, joint_rate
 from grid_core.reference.friction import joint_friction
 from grid_core.reference.joints import motion_subspace
 from grid_core.reference.kinematics import body_transforms
-from grid_core.reference.spatial import apply, crf, crm, spatial_inertia, swap_halves, transpose
+from grid_core.reference.spatial import (
+    apply,
+    crf,
+    crf_bar,
+    crm,
+    spatial_inertia,
+    swap_halves,
+    transpose,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +31,14 @@ if TYPE_CHECKING:
     from grid_core.algorithm import Context
     from grid_core.model.types import Array
 
-__all__ = ["crba", "generalized_gravity", "inverse_dynamics", "nonlinear_effects"]
+__all__ = [
+    "crba",
+    "generalized_gravity",
+    "inverse_dynamics",
+    "inverse_dynamics_gradient",
+    "inverse_dynamics_jacobians",
+    "nonlinear_effects",
+]
 
 
 def inverse_dynamics(ctx: Context[Array]) -> Mapping[str, Array]:
@@ -96,6 +111,89 @@ def crba(ctx: Context[Array]) -> Mapping[str, Array]:
     # H is over all joints, as if none mimicked: v_joints = G q̇, so q̇ᵀ M q̇ = (G q̇)ᵀ H (G q̇).
     G = fold_matrix(model)
     return {"M": G.T @ H @ G}
+
+
+def inverse_dynamics_gradient(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return [∂τ/∂q | ∂τ/∂q̇]: Table 5.1 differentiated line by line, all columns at once.
+
+    Inputs: as for `inverse_dynamics`. A coordinate moves along its tangent: a floating or a
+    spherical joint in its own moving frame. External forces stay as they are in their bodies'
+    frames.
+
+    Returns:
+        ``dtau`` (B, nv, 2 nv), with the joints' damping if the options say
+        ``use_joint_dynamics``; friction has no slope but at rest, where it has none to give.
+    """
+    model, q, qd = ctx.model, ctx["q"], ctx["qd"]
+    qdd, f_ext = ctx.get("qdd"), ctx.get("f_ext")
+    X = body_transforms(model, q)
+    motion = _motion(ctx, X, qd, np.zeros_like(qd) if qdd is None else qdd)
+    G = fold_matrix(model)
+    ends = np.cumsum([0, *(j.nv for j in model.joints)])
+    rows = [G[ends[i] : ends[i + 1]] for i in range(model.nj)]
+    dtau = np.zeros((len(q), model.nv, 2 * model.nv))
+    dv, da, df, f = ([np.empty(0)] * model.nj for _ in range(4))
+    still = np.zeros((6, model.nv))
+    for i, joint in enumerate(model.joints):
+        v, a, vJ, v_before, a_before = motion[i]
+        # J moves the joint by a unit of each coordinate. X[i] y then changes by (X[i] y) × J.
+        J = motion_subspace(joint) @ rows[i]
+        moved = np.hstack([J, still]) + np.zeros((len(q), 1, 1))
+        sped = np.hstack([still, J]) + np.zeros((len(q), 1, 1))
+        dv[i] = crm(v_before) @ moved + sped
+        da[i] = crm(a_before) @ moved + crm(v) @ sped
+        if joint.parent >= 0:
+            dv[i] = dv[i] + X[i] @ dv[joint.parent]
+            da[i] = da[i] + X[i] @ da[joint.parent]
+        da[i] = da[i] - crm(vJ) @ dv[i]
+        I = spatial_inertia(model.bodies[i].inertia)
+        momentum = apply(I, v)
+        f[i] = apply(I, a) + apply(crf(v), momentum)
+        if f_ext is not None:
+            f[i] -= swap_halves(f_ext[:, i])
+        df[i] = I @ da[i] + crf_bar(momentum) @ dv[i] + crf(v) @ I @ dv[i]
+    for i in reversed(range(model.nj)):
+        joint = model.joints[i]
+        S = motion_subspace(joint)
+        dtau += rows[i].T @ (S.T @ df[i])
+        if joint.parent >= 0:
+            moved = np.hstack([S @ rows[i], still])
+            f[joint.parent] = f[joint.parent] + apply(transpose(X[i]), f[i])
+            df[joint.parent] = df[joint.parent] + transpose(X[i]) @ (df[i] + crf_bar(f[i]) @ moved)
+    if ctx.options.use_joint_dynamics:
+        damping = np.repeat([j.damping for j in model.joints], [j.nv for j in model.joints])
+        dtau[:, :, model.nv :] += G.T @ (damping[:, None] * G)
+    return {"dtau": dtau}
+
+
+def inverse_dynamics_jacobians(ctx: Context[Array]) -> dict[tuple[str, str], Array]:
+    """Return ∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M by (output, input), each (B, nv, nv)."""
+    names = ("q", "qd", "qdd", "f_ext", "gravity")
+    given = {name: ctx.get(name) for name in names}
+    dtau = ctx.call("inverse_dynamics_gradient", **given)["dtau"]
+    dq, dqd = np.split(dtau, 2, axis=2)
+    M = ctx.call("crba", q=ctx["q"])["M"]
+    return {("tau", "q"): dq, ("tau", "qd"): dqd, ("tau", "qdd"): M}
+
+
+def _motion(
+    ctx: Context[Array], X: list[Array], qd: Array, qdd: Array
+) -> list[tuple[Array, Array, Array, Array, Array]]:
+    """Return v, a, v_J, and the parent's X v and X a, of every body."""
+    model = ctx.model
+    S = [motion_subspace(j) for j in model.joints]
+    rates, accelerations = joint_rates(model, qd), joint_rates(model, qdd)
+    v0 = np.zeros((len(qd), 6))
+    a0 = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, -float(ctx["gravity"])], (len(qd), 1))
+    result: list[tuple[Array, Array, Array, Array, Array]] = []
+    for i, parent in enumerate(j.parent for j in model.joints):
+        above = (v0, a0) if parent < 0 else result[parent][:2]
+        v_before, a_before = (apply(X[i], x) for x in above)
+        vJ = rates[i] @ S[i].T
+        v = v_before + vJ
+        a = a_before + accelerations[i] @ S[i].T + apply(crm(v), vJ)
+        result.append((v, a, vJ, v_before, a_before))
+    return result
 
 
 def _rnea(ctx: Context[Array], qd: Array, qdd: Array) -> Array:

@@ -30,7 +30,9 @@ EXAMPLES = ("anymal_b_simple-anymal-kinova", "baxter-baxter", "panda-panda", "so
 EMPTY = ("hector-quadrotor_base",)
 OPTIONAL: dict[str, tuple[str, ...]] = {
     "inverse_dynamics": ("qdd", "f_ext"),
+    "inverse_dynamics_gradient": ("qdd", "f_ext"),
     "forward_dynamics": ("f_ext",),
+    "forward_dynamics_gradient": ("f_ext",),
 }
 EPS = {dtype: float(np.finfo(dtype).eps) for dtype in DTYPES}
 
@@ -55,7 +57,7 @@ def check(model: RobotModel, name: str, lanes: Lanes, batches: tuple[int, ...]) 
 
 
 def worst(model: RobotModel, name: str, inputs: dict[str, Any]) -> float:
-    if name not in {"forward_dynamics", "aba", "minv"} or not model.nv:
+    if not name.startswith(("forward_dynamics", "aba", "minv")) or not model.nv:
         return 1.0
     M = Reference(model)("crba", q=inputs["q"])
     return float(np.linalg.cond(M).max(initial=1.0))

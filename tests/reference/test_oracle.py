@@ -36,6 +36,8 @@ def test_stored_values(path: Path) -> None:
         "minv": {"q": q},
         "forward_dynamics": {"q": q, "qd": qd, "u": u},
         "aba": {"q": q, "qd": qd, "u": u},
+        "inverse_dynamics_gradient": {"q": q, "qd": qd, "qdd": qdd},
+        "forward_dynamics_gradient": {"q": q, "qd": qd, "u": u},
     }
     for key, given in inputs.items():
         actual, expected = grid(key, **given), [c[key] for c in cases]

@@ -95,6 +95,28 @@ class PinocchioOracle:
         ids = [group[-1].id for group in self.groups]
         return ids, self._batch(self._placements, q)
 
+    @property
+    def same_coordinates(self) -> bool:
+        """Whether P is constant and c vanishes: every joint is one of Pinocchio's."""
+        return all(len(group) == 1 for group in self.groups)
+
+    def inverse_dynamics_gradient(
+        self, q: Array, qd: Array, qdd: Array, f_ext: Array | None = None
+    ) -> Array:
+        """Return [∂τ/∂q | ∂τ/∂q̇] where the coordinates are the same, shape (B, nv, 2 nv)."""
+        assert self.same_coordinates
+        return self._batch(self._inverse_dynamics_gradient, q, qd, qdd, *_given(f_ext))
+
+    def forward_dynamics_gradient(
+        self, q: Array, qd: Array, u: Array, f_ext: Array | None = None
+    ) -> Array:
+        """Return [∂q̈/∂q | ∂q̈/∂q̇] where the coordinates are the same, shape (B, nv, 2 nv).
+
+        By its ABA's derivatives where no joint mimics, else by -M⁻¹ [∂τ/∂q | ∂τ/∂q̇].
+        """
+        assert self.same_coordinates
+        return self._batch(self._forward_dynamics_gradient, q, qd, u, *_given(f_ext))
+
     def _batch(self, function: Callable[..., Array], *arrays: Array) -> Array:
         return np.array([function(*rows) for rows in zip(*arrays, strict=True)])
 
@@ -117,6 +139,28 @@ class PinocchioOracle:
         U = np.linalg.solve(P.T, u)
         A = pin.aba(self.pin, self.data, Q, P @ qd, U, *self._forces(f_ext))
         return np.asarray(np.linalg.solve(P, A - c))
+
+    def _inverse_dynamics_gradient(
+        self, q: Array, qd: Array, qdd: Array, f_ext: Array | None = None
+    ) -> Array:
+        Q, P, _ = self.convert(q, qd)
+        slopes = pin.computeRNEADerivatives(
+            self.pin, self.data, Q, P @ qd, P @ qdd, *self._forces(f_ext)
+        )
+        return np.hstack([P.T @ np.array(slope) @ P for slope in slopes[:2]])
+
+    def _forward_dynamics_gradient(
+        self, q: Array, qd: Array, u: Array, f_ext: Array | None = None
+    ) -> Array:
+        Q, P, _ = self.convert(q, qd)
+        if P.shape[0] != P.shape[1]:
+            qdd = self._forward_dynamics(q, qd, u, f_ext)
+            dtau = self._inverse_dynamics_gradient(q, qd, qdd, f_ext)
+            return np.asarray(-np.linalg.solve(self._mass_matrix(q), dtau))
+        slopes = pin.computeABADerivatives(
+            self.pin, self.data, Q, P @ qd, np.linalg.solve(P.T, u), *self._forces(f_ext)
+        )
+        return np.hstack([np.linalg.solve(P, np.array(slope) @ P) for slope in slopes[:2]])
 
     def _minv(self, q: Array) -> Array:
         Q, P, _ = self.convert(q, np.zeros(self.model.nv))
