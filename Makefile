@@ -29,7 +29,7 @@ demo: $(VENV)/.run
 
 # Benchmarks have no business among tests that run side by side.
 test: $(VENV)/.test
-	@$(BIN)/python -m pytest -n 2 -p no:benchmark $(ARGS)
+	@$(BIN)/python -m pytest -n 2 -p no:benchmark -m 'not gpu' $(ARGS)
 
 # A machine with a GPU may have every package and no way to fetch one: then nothing is installed.
 NEEDS := attrs, click, jinja2, llvmlite, lxml, numpy, pluggy, rich, pytest

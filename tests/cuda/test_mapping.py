@@ -1,0 +1,137 @@
+"""How programs lie on the card: shared memory, staging and chunks."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import pytest
+
+from grid_backend_cuda.emit import Real
+from grid_backend_cuda.mapping import Mapping, map_split, map_threads
+from tests.cuda.kernels import DTYPES, FULL, source
+from tests.program.expressions import program_of
+
+KERNELS = [
+    ("iiwa14", "inverse_dynamics"),
+    ("iiwa14", "crba"),
+    ("kinds", "minv"),
+    ("go2", "crba"),
+    ("go2", "inverse_dynamics"),
+    ("humanoid", "inverse_dynamics"),
+    ("humanoid", "crba"),
+]
+
+
+def spans(staged: Any) -> list[tuple[int, int]]:
+    """Scalars that blocks of 32 rows take, the padding of the last row aside."""
+    return sorted((s.offset, s.offset + 31 * s.pitch + s.size) for s in staged if s is not None)
+
+
+def require_apart(found: list[tuple[int, int]]) -> None:
+    for (_, end), (begin, _) in itertools.pairwise(found):
+        assert end <= begin
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("robot", "name"), KERNELS)
+def test_threads(robot: str, name: str, dtype: str) -> None:
+    program, real = source(robot, name, "float32", FULL.get(name, ())).program, Real(dtype)
+    mapping = map_threads(program, real)
+    assert mapping.warps in (1, 2, 4)
+    assert mapping.threads == mapping.problems == 32 * mapping.warps
+    assert mapping.warps == 1 or mapping.shared_bytes(real) <= 48 * 1024
+    assert mapping.shared_bytes(real) <= 96 * 1024
+    require_apart(spans(mapping.inputs))
+    for port, staged in zip(program.inputs, mapping.inputs, strict=True):
+        assert (staged is None) == (port.uniform or port.size == 0)
+        assert staged is None or staged.size == port.size <= staged.pitch
+    for staged in (*mapping.staged_chunks, *(s for s in mapping.inputs if s is not None)):
+        assert staged.offset + 31 * staged.pitch + staged.size <= mapping.tile
+    assert mapping.tile % 4 == 0
+    assert mapping.waves == 0 or mapping.buffers == 2
+
+
+@pytest.mark.parametrize(("robot", "name"), KERNELS)
+def test_chunks_cover_every_output_once(robot: str, name: str) -> None:
+    program = source(robot, name, "float32", FULL.get(name, ())).program
+    mapping = map_threads(program, Real("float32"))
+    start = 0
+    for index, port in enumerate(program.outputs):
+        mine = [c for c in mapping.chunks if c.port == index]
+        at = 0
+        for chunk in sorted(mine, key=lambda c: c.first):
+            assert chunk.first == at
+            at += len(chunk.values)
+            wanted = program.results[start + chunk.first : start + at]
+            assert tuple(chunk.values) == tuple(wanted)
+        assert at == port.size
+        start += port.size
+
+
+@pytest.mark.parametrize(("robot", "name"), KERNELS)
+def test_every_column_is_read_and_written_once(robot: str, name: str) -> None:
+    found = source(robot, name, "float32", FULL.get(name, ()))
+    assert isinstance(found.mapping, Mapping)
+    body = found.text[found.text.index("for (; first < batch") :]
+    declared = re.findall(r"const float x(\d+) = ", body)
+    assert len(declared) == len(set(declared))
+    stored = re.findall(
+        r"grid_store<(\d+), (\d+), (\d+)>\(out_(\w+) \+ first \* \d+ \+ (\d+)", body
+    )
+    widths: dict[str, int] = {}
+    for size, _, width, port, first in stored:
+        assert widths.get(port, 0) == int(first) or len(stored) > 1
+        widths[port] = widths.get(port, 0) + int(size)
+        assert int(size) <= int(width)
+    assert widths == {p.name: p.size for p in found.program.outputs}
+
+
+@pytest.mark.parametrize(("robot", "name"), KERNELS)
+def test_lanes_are_in_step_before_a_chunks_memory_is_taken_again(robot: str, name: str) -> None:
+    """Whichever chunk is written first, what comes after it waits for all lanes to have stored."""
+    found = source(robot, name, "float32", FULL.get(name, ()))
+    pending = len(map_threads(found.program, found.real).chunks) == 1
+    body = found.text[found.text.index("for (; first < batch") :]
+    for line in body.splitlines():
+        text = line.strip()
+        if text.startswith("__syncwarp"):
+            pending = False
+        elif text.startswith("grid_store<"):
+            pending = True
+        elif text.startswith(("tile[", "reinterpret_cast<float4*>(tile")):
+            assert not pending, text
+
+
+def test_uneven_batches_of_outputs() -> None:
+    """Outputs of several ports, one empty, one long, one made of inputs and constants."""
+    program = program_of(
+        lambda p: {
+            "long": [p[k % 5] * (k + 1) for k in range(200)],
+            "none": [],
+            "copy": [p[0], 1.0],
+        },
+        p=(5,),
+    )
+    mapping = map_threads(program, Real("float32"))
+    sizes = {i: sum(len(c.values) for c in mapping.chunks if c.port == i) for i in range(3)}
+    assert sizes == {0: 200, 1: 0, 2: 2}
+
+
+def test_a_split_shares_one_tile() -> None:
+    found = source("humanoid", "forward_dynamics")
+    mapping = map_split(found.program, found.real)
+    assert mapping is not None
+    assert mapping.problems == 32
+    assert mapping.threads == 128
+    assert mapping.shared_bytes(found.real) <= 96 * 1024
+    require_apart(spans(mapping.inputs))
+    require_apart(spans(mapping.outputs))
+    assert mapping.result >= mapping.tile * mapping.buffers
+    assert mapping.hand >= mapping.result + max(e for _, e in spans(mapping.outputs))
+
+
+def test_wide_outputs_are_not_split() -> None:
+    found = source("humanoid", "crba")
+    assert map_split(found.program, found.real) is None
