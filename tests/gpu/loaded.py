@@ -53,9 +53,14 @@ def call_of(robot: str, name: str, dtype: str = "float32") -> OperationCall:
     return found
 
 
+@functools.cache
+def _available() -> Any:
+    return plugin_manager().select(plugin_manager().algorithms.names).available
+
+
 def possible(robot: str, name: str) -> bool:
     made = handle(robot)
-    available = plugin_manager().select().available
+    available = _available()
     return refusal(available[name], available, made.model, made.options) is None
 
 
@@ -89,7 +94,7 @@ def inputs_of(
 def reference(robot: str, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the textbook's results for the inputs as they are, in float64."""
     made = handle(robot)
-    available = plugin_manager().select().available
+    available = _available()
     exact = {k: v if isinstance(v, float) else v.astype(np.float64) for k, v in inputs.items()}
     return evaluate_reference(available[name], available, made.model, made.options, exact)
 
