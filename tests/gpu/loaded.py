@@ -28,7 +28,12 @@ ON_DEMAND = dict.fromkeys(("inverse_dynamics", "forward_dynamics"), ("f_ext",))
 
 def operations(robot: str) -> tuple[str, ...]:
     """Names of what is tried with a robot."""
-    return HUMANOID if robot == "humanoid" else plugin_manager().algorithms.names
+    if robot == "humanoid":
+        return HUMANOID
+    names = plugin_manager().algorithms.names
+    if robot == "go2":
+        return tuple(n for n in names if "hessian" not in n and "runtime" not in n)
+    return names
 
 
 @functools.cache

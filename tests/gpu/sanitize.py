@@ -12,6 +12,7 @@ import numpy as np
 
 from grid_backend_cuda.plugin import CudaBackend
 from grid_core.backend import BuildSettings
+from grid_core.targets import find_targets
 from grid_core.testing.inputs import random_inputs
 from tests.cuda.kernels import DTYPES, DYNAMICS, ROBOTS, model
 from tests.program.operations import operation
@@ -29,7 +30,7 @@ def main(robots: list[str]) -> None:
             if robot == "humanoid" and name not in {"inverse_dynamics", "forward_dynamics"}:
                 continue
             for dtype in DTYPES if robot in {"iiwa14", "kinds"} else DTYPES[:1]:
-                targets = (0,) if name.startswith("end_effector") else ()
+                targets = find_targets(model(robot), None) if name.startswith("end_eff") else ()
                 made = operation(model(robot), name, (), dtype=dtype, targets=targets)
                 kernel = CudaBackend().build(made, settings)
                 for batch in BATCHES:
