@@ -74,7 +74,7 @@ class Mapping:
     warps: int
     """Warps of a block."""
     inputs: tuple[Staged | None, ...]
-    """One for each input port; None for a uniform one."""
+    """One for each input port; None for a uniform one, and for one that is too wide."""
     chunks: tuple[Chunk, ...]
     staged_chunks: tuple[Staged, ...]
     tile: int
@@ -180,11 +180,12 @@ def map_program(program: Program, real: Real) -> Mapping | SplitMapping:
 
 def map_threads(program: Program, real: Real) -> Mapping:
     """One problem a thread."""
-    staged, offset = _stage_inputs(program)
     chunks, start = [], 0
     for index, port in enumerate(program.outputs):
         chunks += _split(index, port, program.results[start : start + port.size])
         start += port.size
+    beside = 0 if len(chunks) == 1 else WARP * (_WHOLE + 1)
+    staged, offset = _stage_inputs(program, _SHARED_LIMIT // real.bytes - beside)
     # Inputs are read out of shared memory up to the last instruction; outputs lie beside them,
     # except where one chunk is all there is and can follow them in place.
     after = 0 if len(chunks) == 1 else offset
@@ -218,7 +219,7 @@ def map_split(program: Program, real: Real) -> SplitMapping | None:
         return None
     if any(p.size > _WHOLE for p in program.outputs):
         return None
-    staged, tile = _stage_inputs(program)
+    staged, tile = _stage_inputs(program, _SHARED_LIMIT // real.bytes)
     tile += -tile % 4
     outputs, offset = [], 0
     for port in program.outputs:
@@ -231,12 +232,18 @@ def map_split(program: Program, real: Real) -> SplitMapping | None:
     return None
 
 
-def _stage_inputs(program: Program) -> tuple[tuple[Staged | None, ...], int]:
-    """Rows of every batched input port, one after the other; and their end."""
+def _stage_inputs(program: Program, most: int) -> tuple[tuple[Staged | None, ...], int]:
+    """Rows of every batched input port, one after the other; and their end.
+
+    Where they are more than `most` scalars, the widest are left in device memory.
+    """
+    kept = [p for p in program.inputs if p.size and not p.uniform]
+    while kept and sum(WARP * _pitch(p.size) for p in kept) > most:
+        kept.remove(max(kept, key=lambda p: p.size))
     staged: list[Staged | None] = []
     offset = 0
     for port in program.inputs:
-        if port.uniform or port.size == 0:
+        if port not in kept:
             staged.append(None)
             continue
         staged.append(Staged(port.size, _pitch(port.size), offset))

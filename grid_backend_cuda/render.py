@@ -115,8 +115,11 @@ def _sources(inputs: list[Argument]) -> list[str]:
     """Expression of every input scalar."""
     sources: list[str] = []
     for argument in inputs:
-        if argument.staged is None:
+        if argument.port.uniform:
             sources += [argument.symbol] * argument.port.size
+        elif argument.staged is None:
+            n = argument.port.size
+            sources += [f"{argument.symbol}[(first + at) * {n} + {k}]" for k in range(n)]
         else:
             s = argument.staged
             sources += [f"tile[{s.offset + k} + at * {s.pitch}]" for k in range(s.size)]

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from grid_backend_cuda.compiler import compile_cubin
 from grid_backend_cuda.emit import Real
 from grid_backend_cuda.mapping import Mapping, map_split, map_threads
+from grid_backend_cuda.render import kernel_name, render
 from tests.cuda.kernels import DTYPES, FULL, source
 from tests.program.expressions import program_of
 
@@ -117,6 +119,21 @@ def test_uneven_batches_of_outputs() -> None:
     mapping = map_threads(program, Real("float32"))
     sizes = {i: sum(len(c.values) for c in mapping.chunks if c.port == i) for i in range(3)}
     assert sizes == {0: 200, 1: 0, 2: 2}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_an_input_that_is_too_wide_for_shared_memory_stays_where_it_is(dtype: str) -> None:
+    program = program_of(
+        lambda p, q: {"y": [p[k] * q[k % 3] for k in range(1000)]}, p=(1000,), q=(3,)
+    )
+    real = Real(dtype)
+    mapping = map_threads(program, real)
+    assert mapping.inputs[0] is None
+    assert mapping.inputs[1] is not None
+    assert mapping.shared_bytes(real) <= 96 * 1024
+    text = render(program, real, mapping, robot="")
+    assert "in_p[(first + at) * 1000 + 999]" in text
+    assert compile_cubin(text, kernel_name(program), "sm_120")[0]
 
 
 def test_a_split_shares_one_tile() -> None:
