@@ -106,7 +106,7 @@ QUICK_BATCHES = (1, 4096)
 def command(
     ctx: click.Context, /, robots: tuple[str, ...], floating: bool | None, **o: Any
 ) -> None:
-    """Time operations beside Pinocchio's, on a GPU beside grid-rbd's.
+    """Time operations beside Pinocchio's or grid-rbd's.
 
     Each option that names something may be given several times; batches, boundaries and peers
     may also be lists with commas. Before anything is timed, its

@@ -19,14 +19,18 @@ COMMANDS = {
     "algorithms": "grid_core.cli.algorithms",
     "bench": "grid_core.cli.bench",
     "cache": "grid_core.cli.cache",
+    "check-load": "grid_core.cli.check_load",
     "demo": "grid_core.cli.demo",
     "describe": "grid_core.cli.describe",
     "description": "grid_core.cli.description",
     "inspect": "grid_core.cli.inspect_robot",
     "plot": "grid_core.cli.plot",
+    "machine": "grid_core.cli.machine",
     "plugins": "grid_core.cli.plugins",
+    "resources": "grid_core.cli.resources",
     "robots": "grid_core.cli.robots",
     "run": "grid_core.cli.run",
+    "serve": "grid_core.cli.serve",
 }
 """Where each command is; a module is imported when its command is wanted."""
 

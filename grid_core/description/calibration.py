@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from grid_core.description.shared import Shared
     from grid_core.model.types import Limits
 
-__all__ = ["Calibration", "adjustments"]
+__all__ = ["CALIBRATION", "Calibration", "adjustments"]
+
+CALIBRATION = "machine_planning_calibration.json"
+"""What a cell's calibration is called."""
 
 
 @frozen

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from grid_core.model.types import Array
 
-__all__ = ["CatalogueEntry", "catalogue", "catalogue_entry"]
+__all__ = ["CatalogueEntry", "catalogue_entry", "read_catalogue"]
 
 
 @frozen
@@ -46,7 +46,7 @@ class CatalogueEntry:
         return np.subtract(points, self.arm_base_world_m)
 
 
-def catalogue(folder: str | os.PathLike[str]) -> tuple[CatalogueEntry, ...]:
+def read_catalogue(folder: str | os.PathLike[str]) -> tuple[CatalogueEntry, ...]:
     """Return the robots of a folder such as ``robot_description/robots``, sorted by id.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The JSON documents of a description, each an attrs class; `json_schema` publishes them.
+"""The JSON documents of a description, each an attrs class.
 
 Positions are in rad or m, velocities in rad/s or m/s, accelerations in rad/s² or m/s², by the
 joint's kind. Names of joints and links are the URDF's.
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CALIBRATION_SCHEMA",
+    "CONFIG_SCHEMA",
+    "MANIFEST_SCHEMA",
+    "RTCORE_SCHEMA",
+    "SPHERES_SCHEMA",
     "CalibrationDocument",
     "Caps",
     "Config",
@@ -47,7 +51,6 @@ __all__ = [
     "Spheres",
     "Surface",
     "Torch",
-    "json_schema",
     "read_document",
 ]
 
@@ -226,15 +229,6 @@ class CalibrationDocument:
     )
 
 
-_DOCUMENTS: dict[str, type[Any]] = {
-    MANIFEST_SCHEMA: Manifest,
-    CONFIG_SCHEMA: Config,
-    SPHERES_SCHEMA: Spheres,
-    RTCORE_SCHEMA: RtcoreDefinition,
-    CALIBRATION_SCHEMA: CalibrationDocument,
-}
-
-
 def read_document(kind: type[T], data: bytes, at: Place) -> T | None:
     """Read a document; None, with faults noted, where it is not one."""
     before = len(at.faults.found)
@@ -243,16 +237,3 @@ def read_document(kind: type[T], data: bytes, at: Place) -> T | None:
         return None
     found: T | None = Record(kind).read(value, at)
     return found
-
-
-def json_schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of the document with a name such as ``grid.robot-config.v1``.
-
-    Raises:
-        KeyError: there is no such document.
-    """
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": name,
-        **Record(_DOCUMENTS[name]).schema(),
-    }

@@ -63,14 +63,17 @@ def _problem(path: str) -> str | None:
     return None
 
 
-def read_file(root: Path, path: str, at: Place, *, keep: bool = True) -> Content | None:
+def read_file(
+    root: Path, path: str, at: Place, *, keep: bool = True, most: int | None = MAX_BYTES
+) -> Content | None:
     """Read and hash a regular file that no symbolic link leads to.
 
     Args:
         root: the directory.
         path: a path that `check_paths` passed.
         at: where to note that it cannot be read.
-        keep: whether to keep the bytes; a file that is kept has at most 32 MiB.
+        keep: whether to keep the bytes.
+        most: a file that is kept and larger is refused [bytes]; None: none is.
     """
     folder = -1
     try:
@@ -83,7 +86,7 @@ def read_file(root: Path, path: str, at: Place, *, keep: bool = True) -> Content
             folder = below
         _require(folder, name, stat.S_ISREG, "a regular file")
         file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-        return _content(file, keep=keep)
+        return _content(file, keep=keep, most=most)
     except _RefusedError as error:
         at.fault(str(error))
     except OSError as error:
@@ -106,7 +109,7 @@ def _require(folder: int, name: str, wanted: object, noun: str) -> None:
         raise _RefusedError(f"{name!r} is not {noun}")
 
 
-def _content(file: int, *, keep: bool) -> Content:
+def _content(file: int, *, keep: bool, most: int | None) -> Content:
     digest, size, kept = hashlib.sha256(), 0, bytearray()
     with os.fdopen(file, "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -116,6 +119,6 @@ def _content(file: int, *, keep: bool) -> Content:
             size += len(chunk)
             if keep:
                 kept += chunk
-                if size > MAX_BYTES:
-                    raise _RefusedError(f"larger than {MAX_BYTES >> 20} MiB")
+                if most is not None and size > most:
+                    raise _RefusedError(f"larger than {most >> 20} MiB")
     return Content(size, digest.digest(), bytes(kept) if keep else None)

@@ -192,3 +192,21 @@ def test_a_bench_is_not_planned_for(name: str) -> None:
             use(FIXTURES / name)
     with pytest.raises(DescriptionError, match="has no URDF"):
         planning_numbers(RobotDescription.load(FIXTURES / name))
+
+
+def test_after_the_configuration_nothing_opens_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R17: one component opens the description; models, numbers and operations never do."""
+    with load_robot(FIXTURES / R1400, backend="reference", ee_joint_names=["tool"]) as robot:
+        config, numbers = described().planner_view.config, planning_numbers(described())
+        robot.end_effector_pose(np.zeros(7))
+
+        def refuse(*arguments: Any, **_: Any) -> Any:
+            pytest.fail(f"opened {arguments[0]}")
+
+        for name in ("builtins.open", "os.open", "io.open"):
+            monkeypatch.setattr(name, refuse)
+        q = np.array([plan.reset for plan in numbers.driven])
+        assert robot.end_effector_pose(q).shape == (6,)
+        assert frame_poses(robot.model, config, "tool0", q[None]).shape == (1, 4, 4)
+        assert robot.model_descriptor["nq"] == 7
+        monkeypatch.undo()

@@ -1,0 +1,47 @@
+"""``grid check-load``: whether a program was planned for a cell as it is now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grid_core.cli.options import grid_command
+from grid_core.errors import GridError
+
+if TYPE_CHECKING:
+    from grid_core.description import Cell
+
+__all__ = ["command"]
+
+
+@grid_command(
+    "check-load",
+    "grid check-load weld.program http://127.0.0.1:8080",
+    "grid check-load weld.program compiled",
+)
+@click.argument("program")
+@click.argument("cell")
+def command(program: str, cell: str) -> None:
+    """Compare a program with a cell as it is now.
+
+    CELL is an address, or the directory of a compiled machine. It is described afresh, and every
+    field in which PROGRAM was planned for another is listed, with both values.
+    """
+    from grid_core.description import Program, check_load  # noqa: PLC0415 - not for --help
+
+    try:
+        with Path(program).open("rb") as stream:
+            header = Program.open(stream, file=program).header
+    except OSError as error:
+        raise GridError(f"{program} cannot be read: {error.strerror}") from error
+    for note in check_load(header, _cell(cell)):
+        click.echo(f"note: {note}")
+    click.echo("may be loaded")
+
+
+def _cell(text: str) -> Cell:
+    from grid_core.description import CompiledCell, RemoteCell  # noqa: PLC0415 - not for --help
+
+    return RemoteCell(text) if "://" in text else CompiledCell(text)
