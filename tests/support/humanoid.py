@@ -73,7 +73,9 @@ def _limb(parent: str, prefix: str, sign: float, joints: list) -> list[str]:
 def _body(name: str, mass: float, length: float) -> str:
     """Return a link like a rod with some thickness, its inertia not aligned with its axes."""
     a, b = mass * (length**2 / 12.0 + 1e-3), mass * (length**2 / 60.0 + 5e-4)
-    inertia = np.array([[a, 0.05 * b, 0.02 * b], [0.05 * b, a, -0.03 * b], [0.02 * b, -0.03 * b, b]])
+    inertia = np.array(
+        [[a, 0.05 * b, 0.02 * b], [0.05 * b, a, -0.03 * b], [0.02 * b, -0.03 * b, b]]
+    )
     return urdf.link(name, mass, (0.1 * length, 0.03 * length, -0.4 * length), inertia)
 
 
