@@ -25,8 +25,9 @@ INTRODUCTION = """\
 
 <!-- Written by generate_conformance.py from conformance.toml and the tests' docstrings. -->
 
-Three contracts say what Grid's data, buffers and poses mean: the [model descriptor](descriptor.md)
-(D), the [input block](abi.md) (A) and [kinematics](kinematics.md) (K). Each of their statements has a number, and each test that shows one
+Four contracts say what Grid's data, buffers, poses and robot directories mean: the
+[model descriptor](descriptor.md) (D), the [input block](abi.md) (A), [kinematics](kinematics.md) (K) and
+[robot descriptions](robot-descriptions.md) (R). Each of their statements has a number, and each test that shows one
 carries its number. Where a part of a statement waits for something, the status says for what.
 """
 

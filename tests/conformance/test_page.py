@@ -30,3 +30,4 @@ def test_every_statement_is_listed() -> None:
     assert list(statements["D"]) == [str(n) for n in range(1, 44)]
     assert list(statements["A"]) == [str(n) for n in range(1, 18)]
     assert list(statements["K"]) == [str(n) for n in range(1, 16)]
+    assert list(statements["R"]) == [str(n) for n in range(1, 48)]
