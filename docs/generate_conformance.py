@@ -26,9 +26,10 @@ INTRODUCTION = """\
 <!-- Written by generate_conformance.py from conformance.toml and the tests' docstrings. -->
 
 Four contracts say what Grid's data, buffers, poses and robot directories mean: the
-[model descriptor](descriptor.md) (D), the [input block](abi.md) (A), [kinematics](kinematics.md) (K) and
-[robot descriptions](robot-descriptions.md) (R). Each of their statements has a number, and each test that shows one
-carries its number. Where a part of a statement waits for something, the status says for what.
+[model descriptor](descriptor.md) (D), [input block](abi.md) (A), [kinematics](kinematics.md) (K)
+and [robot descriptions](robot-descriptions.md) (R). Each of their statements has a number, and each
+test that shows one carries its number. Where a part of a statement waits for something, the status
+says for what.
 """
 
 

@@ -63,7 +63,7 @@ class Calibration:
             DescriptionError: every fault of the file, each with its key path.
         """
         faults, file = Faults(), Path(path)
-        content = read_file(file.parent.resolve(), file.name, faults.at(str(path)))
+        content = read_file(file.parent, file.name, faults.at(str(path)))
         if content is None or content.data is None:
             faults.raise_any()
             return cls.empty(description.model_id)  # pragma: no cover - a fault was noted

@@ -91,6 +91,8 @@ def read_file(
         at.fault(str(error))
     except OSError as error:
         at.fault("no such file" if isinstance(error, FileNotFoundError) else f"{error.strerror}")
+    except ValueError:  # a NUL in it
+        at.fault("cannot be a path")
     finally:
         if folder >= 0:
             os.close(folder)

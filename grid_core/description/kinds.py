@@ -7,6 +7,7 @@ document, refuses what it does not name, and is published as its JSON Schema.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -30,6 +31,7 @@ __all__ = [
     "item",
 ]
 
+_MANY = 100
 _NAMES = {dict: "a map", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
 
 
@@ -179,9 +181,9 @@ class ListOf:
         if not _is(value, list, "a list", at):
             return ()
         found = tuple(self.of.read(x, at.item(number)) for number, x in enumerate(value))
-        for number, x in enumerate(found):
-            if self.unique and x in found[:number]:
-                at.item(number).fault(f"{_show(x)} stands in the list twice")
+        if self.unique and len(set(found)) < len(found):
+            twice = [repr(x) for x, count in Counter(found).items() if count > 1]
+            at.fault(f"{listing(twice)} stand twice in the list")
         return found
 
     def schema(self) -> dict[str, Any]:
@@ -222,7 +224,9 @@ class Record:
         known = {made.name: made for made in attrs.fields(self.of)}
         for key in value:
             if key not in known:
-                at.key(key).fault(f"unknown key{near(key, known)}; there are {listing(known)}")
+                # Looking for near names takes long; who has so many keys has no slip of the pen.
+                close = near(key, known) if len(value) < _MANY else ""
+                at.key(key).fault(f"unknown key{close}; there are {listing(known)}")
         values = {}
         for key, made in known.items():
             if key in value:

@@ -53,7 +53,7 @@ def compile_machine(path: str | os.PathLike[str], output: str | os.PathLike[str]
     """
     file, faults = Path(path), Faults()
     at = faults.at(str(path))
-    content = read_file(file.parent.resolve(), file.name, at)
+    content = read_file(file.parent, file.name, at)
     machine = None
     if content is not None and content.data is not None:
         machine = read_document(Machine, content.data, at)

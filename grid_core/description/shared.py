@@ -140,7 +140,7 @@ def _check_axis(name: str, joint: Joint, at: Place) -> None:
 def _same_names(
     given: Iterable[str], wanted: Iterable[str], at: Place, missing: str, known: str
 ) -> None:
-    given, wanted = list(given), list(wanted)
+    given, wanted = dict.fromkeys(given), dict.fromkeys(wanted)
     for name in wanted:
         if name not in given:
             at.fault(f"joint {name!r} is not {missing}")

@@ -104,7 +104,7 @@ def read_snapshot(directory: str | os.PathLike[str], faults: Faults) -> Snapshot
     root = Path(directory)
     label = os.fspath(directory)
     at = _at(label, MANIFEST, faults)
-    if not root.is_dir():
+    if not _is_directory(root):
         faults.at(label).fault("no such directory")
         return None
     content = read_file(root, MANIFEST, at)
@@ -122,6 +122,13 @@ def read_snapshot(directory: str | os.PathLike[str], faults: Faults) -> Snapshot
         if found is not None:
             contents[path] = found
     return Snapshot(label, manifest, faults, contents)
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # nobody may look, or no such path can be
+        return False
 
 
 def _at(label: str, path: str, faults: Faults) -> Place:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
@@ -66,8 +67,8 @@ def _decode(data: bytes, at: Place) -> Any:
 def _pairs(pairs: list[tuple[str, Any]]) -> _Map:
     found = _Map(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        found.twice = tuple(key for key in found if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        found.twice = tuple(key for key, count in counts.items() if count > 1)
     return found
 
 

@@ -218,7 +218,8 @@ def test_the_identity_is_of_the_exact_bytes(tmp_path: Path) -> None:
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to(written(tmp_path))
-    for name, match in (("gone.json", "no such file"), ("link.json", "symbolic link")):
+    names = {"gone.json": "no such file", "link.json": "symbolic link", "a\0b": "cannot be a path"}
+    for name, match in names.items():
         with pytest.raises(DescriptionError, match=match):
             Calibration.load(tmp_path / name, described())
 

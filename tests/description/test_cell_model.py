@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from grid_core import describe_model, load_robot
+from grid_core.artifact.identity import _feed
 from grid_core.description import Calibration, RobotDescription, frame_poses, planning_numbers
 from grid_core.descriptor import validate
 from grid_core.errors import DescriptionError, OptionError
@@ -172,6 +174,10 @@ def test_two_binding_records_share_a_build() -> None:
     )
     assert one.robot_cell != two.robot_cell
     assert one == two
+    digests = [hashlib.sha256(), hashlib.sha256()]
+    for digest, model in zip(digests, (one, two), strict=True):
+        _feed(digest, model)
+    assert digests[0].digest() == digests[1].digest()
 
 
 def test_what_takes_no_calibration(tmp_path: Path) -> None:
