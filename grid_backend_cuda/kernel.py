@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from grid_backend_cuda.launch import ALIGNMENT, Launcher
 from grid_backend_cuda.staging import Staging
+from grid_core.uniform import UniformArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +39,9 @@ class CudaKernel:
             p for p in operation.algorithm.inputs if not p.optional or p.name in operation.present
         ]
         as_called = [p.name for p in present if not p.uniform]
-        as_called += [p.name for p in present if p.uniform]
+        for port in present:
+            if port.uniform:
+                as_called += UniformArray.of(port, operation.model, operation.options).names
         return [as_called.index(name) for name in self.build.inputs]
 
     def __call__(self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
