@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grid_core.cli.options import grid_command
-from grid_core.errors import GridError
+from grid_core.errors import GridError, LoadRefused
 
 if TYPE_CHECKING:
     from grid_core.description import Cell
@@ -23,11 +23,12 @@ __all__ = ["command"]
 )
 @click.argument("program")
 @click.argument("cell")
-def command(program: str, cell: str) -> None:
+def command(program: str, cell: str) -> int:
     """Compare a program with a cell as it is now.
 
     CELL is an address, or the directory of a compiled machine. It is described afresh, and every
-    field in which PROGRAM was planned for another is listed, with both values.
+    field in which PROGRAM was planned for another is listed, with both values; the exit code is
+    then 1.
     """
     from grid_core.description import Program, check_load  # noqa: PLC0415 - not for --help
 
@@ -36,9 +37,15 @@ def command(program: str, cell: str) -> None:
             header = Program.open(stream, file=program).header
     except OSError as error:
         raise GridError(f"{program} cannot be read: {error.strerror}") from error
-    for note in check_load(header, _cell(cell)):
+    try:
+        notes = check_load(header, _cell(cell))
+    except LoadRefused as error:
+        click.echo(str(error), err=True)
+        return 1
+    for note in notes:
         click.echo(f"note: {note}")
     click.echo("may be loaded")
+    return 0
 
 
 def _cell(text: str) -> Cell:

@@ -54,6 +54,9 @@ def _known(name: str, names: Iterable[str], noun: str, at: Place) -> bool:
 
 def _narrowed(narrow: Narrowing, joint: Joint, planned: float | None, at: Place) -> Limits:
     own = joint.limits
+    stricter = own.velocity if planned is None else planned
+    if narrow.velocity is not None and stricter is not None and narrow.velocity > stricter:
+        at.key("velocity").fault(f"{narrow.velocity!r} is above the model's {stricter!r}")
     if joint.kind is JointKind.CONTINUOUS:
         for key, value in (("lower", narrow.lower), ("upper", narrow.upper)):
             if value is not None:
@@ -67,9 +70,6 @@ def _narrowed(narrow: Narrowing, joint: Joint, planned: float | None, at: Place)
         at.key("upper").fault(f"{upper!r} is wider than the URDF's {own.upper!r}")
     if lower is not None and upper is not None and lower > upper:
         at.fault(f"lower {lower!r} is above upper {upper!r}")
-    stricter = own.velocity if planned is None else planned
-    if narrow.velocity is not None and stricter is not None and narrow.velocity > stricter:
-        at.key("velocity").fault(f"{narrow.velocity!r} is above the model's {stricter!r}")
     return evolve(own, lower=lower, upper=upper)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import tempfile
 import urllib.error
-import urllib.parse
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,10 +66,13 @@ class RemoteCell:
 
     def _get(self, path: str, most: int) -> bytes:
         base = self.url.rstrip("/")
-        if urllib.parse.urlsplit(base).scheme not in {"http", "https"}:
+        if not base.startswith(("http://", "https://")):
             raise OptionError(f"a cell's address starts with http:// or https://; got {self.url!r}")
+        # Neither a proxy nor a cache between: what counts is what the cell says now.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        opener.addheaders = [("Cache-Control", "no-cache")]
         try:
-            with urllib.request.urlopen(base + path, timeout=self.timeout) as answer:  # noqa: S310 - checked above
+            with opener.open(base + path, timeout=self.timeout) as answer:
                 data: bytes = answer.read(most + 1)
                 return data
         except urllib.error.HTTPError as error:
@@ -96,29 +99,39 @@ def fetch_resources(cell: RemoteCell, folder: str | os.PathLike[str]) -> Path:
     state = cell.describe()
     if state.robot_cell is None or state.calibration is None:
         raise GridError(f"{cell.url}: a machine without a robot has no resources")
-    root = Path(folder) / _safe(state.robot_cell.model_id, cell)
-    files = [r for r in state.resources if r.path != MANIFEST]
+    model_id = _safe(state.robot_cell.model_id, cell)
+    root, beside = Path(folder) / model_id, Path(folder) / _safe(state.calibration.path, cell)
     faults = Faults()
-    check_paths((r.path for r in files), faults.at(f"{cell.url}: resources"))
+    paths = [r.path for r in state.resources if r.path != MANIFEST]
+    check_paths(paths, faults.at(f"{cell.url}: resources"))
     faults.raise_any()
-    if root.exists():
-        raise DescriptionError(f"{root}: is there already")
-    targets = [(root / r.path, r) for r in state.resources]
-    calibration = Path(folder) / _safe(state.calibration.path, cell)
-    for target, resource in [*targets, (calibration, state.calibration)]:
-        data = cell.fetch(resource)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
-        except OSError as error:
-            raise DescriptionError(f"{target}: cannot be written: {error.strerror}") from error
-    found = description_identity(root)
-    if found != state.robot_cell.robot_description_sha256:
-        raise DescriptionError(
-            f"{root}: its identity is {found}, but the cell says "
-            f"{state.robot_cell.robot_description_sha256}"
-        )
+    for target in (root, beside):
+        if target.exists():
+            raise DescriptionError(f"{target}: is there already")
+    try:
+        root.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetch.", dir=root.parent) as name:
+            work = Path(name)
+            for resource in state.resources:
+                _write(work / model_id / resource.path, cell.fetch(resource))
+            _write(work / beside.name, cell.fetch(state.calibration))
+            _check_identity(work / model_id, state.robot_cell.robot_description_sha256)
+            (work / model_id).replace(root)  # all of it or nothing
+            (work / beside.name).replace(beside)
+    except OSError as error:
+        raise DescriptionError(f"{root}: cannot be written: {error.strerror}") from error
     return root
+
+
+def _write(target: Path, data: bytes) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(data)
+
+
+def _check_identity(root: Path, wanted: str) -> None:
+    found = description_identity(root)
+    if found != wanted:
+        raise DescriptionError(f"{root.name}: its identity is {found}, but the cell says {wanted}")
 
 
 def _safe(name: str, cell: RemoteCell) -> str:

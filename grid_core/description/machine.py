@@ -75,6 +75,9 @@ def _bind(robot: MachineRobot, folder: Path, at: Place) -> _Bound | None:
     if found:
         return None
     description = RobotDescription.load(directory)
+    _ = description.rt_view  # the bytes that are kept are the ones that were checked
+    if not description.is_bench:
+        _ = description.planner_view
     if description.identity != pin.identity:
         place.key("identity").fault(
             f"pinned {pin.identity}, but {directory} is {description.identity}"

@@ -73,6 +73,28 @@ def test_a_velocity_is_measured_against_the_planning_velocity() -> None:
     refused("limits.J8.velocity", limits={"J8": {"velocity": math.nextafter(1.8, 2)}})
 
 
+def test_a_continuous_axis(r1400: Path) -> None:
+    """R25: it has no interval to narrow, and a velocity like any other."""
+    urdf = r1400 / f"{R1400}.urdf"
+    text = urdf.read_text(encoding="utf-8")
+    urdf.write_text(
+        text.replace('name="J6" type="revolute"', 'name="J6" type="continuous"'), encoding="utf-8"
+    )
+    description = RobotDescription.load(r1400)
+
+    def cell(**narrow: float) -> Calibration:
+        content = json.dumps(document(limits={"J6": narrow})).encode()
+        return Calibration.read(content, description)
+
+    model, _ = description.robot_model(cell(velocity=1.5))
+    limits = next(j.limits for j in model.joints if j.name == "J6")
+    assert (limits.lower, limits.upper, limits.velocity) == (None, None, 1.5)
+    with pytest.raises(DescriptionError, match=r"limits\.J6\.velocity"):
+        cell(velocity=math.nextafter(1.571, 2))
+    with pytest.raises(DescriptionError, match=r"limits\.J6\.lower: .* no interval"):
+        cell(lower=-1.0)
+
+
 def test_crossed_bounds() -> None:
     """R25: a lower bound above the upper one leaves nothing."""
     assert read(limits={"J2": {"lower": 0.5, "upper": 0.5}})

@@ -195,6 +195,7 @@ def test_a_cell_that_lies(
     with pytest.raises(DescriptionError):
         fetch_resources(RemoteCell(f"http://127.0.0.1:{port}"), tmp_path / "got")
     assert not (tmp_path / "x").exists()
+    assert not (tmp_path / "got").exists() or not list((tmp_path / "got").iterdir())
 
 
 def test_bytes_that_changed_on_the_way(
@@ -217,7 +218,8 @@ def test_nobody_answers(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    for address, match in ((url, "no answer"), ("file:///etc/passwd", "starts with http")):
+    cases = {url: "no answer", "http://[": "no answer", "file:///etc/passwd": "starts with http"}
+    for address, match in cases.items():
         result = CliRunner().invoke(cli, ["resources", "fetch", address, "-o", str(tmp_path)])
         assert result.exit_code == 2
         assert match in result.stderr
