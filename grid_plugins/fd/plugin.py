@@ -8,6 +8,7 @@ from attrs import evolve
 
 from grid_core.algorithm import Algorithm, BenchmarkCase, Port
 from grid_core.hookspecs import hookimpl
+from grid_core.program.products import jvp_of, vjp_of
 from grid_plugins.fd import program, reference
 
 if TYPE_CHECKING:
@@ -175,7 +176,24 @@ MINV = Algorithm(
 )
 
 
+FORWARD_DYNAMICS_PRODUCTS = [
+    product(
+        FORWARD_DYNAMICS,
+        wrt=("q", "qd", "u"),
+        jacobians=reference.forward_dynamics_jacobians,
+        needs=("inverse_dynamics_gradient",),
+    )
+    for product in (jvp_of, vjp_of)
+]
+
+
 @hookimpl
 def grid_algorithms() -> list[Algorithm]:
     """Offer the family."""
-    return [FORWARD_DYNAMICS, FORWARD_DYNAMICS_GRADIENT, ABA, MINV]
+    return [
+        FORWARD_DYNAMICS,
+        ABA,
+        MINV,
+        FORWARD_DYNAMICS_GRADIENT,
+        *FORWARD_DYNAMICS_PRODUCTS,
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from grid_core.algorithm import Algorithm, BenchmarkCase, Port
 from grid_core.hookspecs import hookimpl
+from grid_core.program.products import jvp_of, vjp_of
 from grid_plugins.id import program, reference
 
 Q = Port(name="q", shape=("nq",), unit="rad, m", doc="configuration")
@@ -136,12 +137,24 @@ CRBA = Algorithm(
 )
 
 
+INVERSE_DYNAMICS_PRODUCTS = [
+    product(
+        INVERSE_DYNAMICS,
+        wrt=("q", "qd", "qdd"),
+        jacobians=reference.inverse_dynamics_jacobians,
+        needs=("inverse_dynamics_gradient", "crba"),
+    )
+    for product in (jvp_of, vjp_of)
+]
+
+
 @hookimpl
 def grid_algorithms() -> list[Algorithm]:
     """Offer the family."""
     return [
         INVERSE_DYNAMICS,
         INVERSE_DYNAMICS_GRADIENT,
+        *INVERSE_DYNAMICS_PRODUCTS,
         GENERALIZED_GRAVITY,
         NONLINEAR_EFFECTS,
         CRBA,

@@ -41,7 +41,11 @@ def inputs_of(model: RobotModel, name: str, batch: int, seed: int = 0) -> dict[s
     s = random_state(model, seed, batch)
     everything = {"q": s.q, "qd": s.qd, "qdd": s.qdd, "u": s.u, "f_ext": s.f_ext, "gravity": -9.7}
     ports = {p.name for p in ALGORITHMS[name].inputs}
-    absent = {"qdd", "f_ext"} - set(OPTIONAL.get(name, ()))
+    rng = np.random.default_rng(seed)
+    for port in sorted(ports - set(everything)):  # a tangent, or a weight of an output
+        everything[port] = rng.normal(size=s.qd.shape)
+    optional = {p.name for p in ALGORITHMS[name].inputs if p.optional}
+    absent = optional - set(OPTIONAL.get(name, ()))
     return {k: v for k, v in everything.items() if k in ports - absent}
 
 

@@ -1,0 +1,267 @@
+"""Products with an operation's derivatives, as operations of their own.
+
+`jvp_of` and `vjp_of` make an algorithm from an algorithm: its program is traced and then
+differentiated, so no matrix of derivatives is ever written. A plugin returns them from its hook
+beside the algorithm that they differentiate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import evolve
+
+from grid_core.algorithm import Algorithm, Context, Port
+from grid_core.backend import Operation
+from grid_core.errors import ContractError
+from grid_core.program.derivative import Function
+from grid_core.program.tangent import along_tangent, onto_tangent
+from grid_core.program.trace import run_program, trace
+from grid_core.uniform import UniformArray
+
+if TYPE_CHECKING:
+    from grid_core.model.types import Array
+
+__all__ = ["Jacobians", "jvp_of", "vjp_of"]
+
+Jacobians = Callable[[Context[Any]], Mapping[tuple[str, str], Any]]
+"""For the reference: ∂output/∂input, (B, *output, *input's tangent), by (output, input)."""
+
+
+def jvp_of(
+    algorithm: Algorithm,
+    *,
+    wrt: Sequence[str],
+    jacobians: Jacobians | None = None,
+    needs: Sequence[str] = (),
+) -> Algorithm:
+    """Return the operation that differentiates another along a tangent.
+
+    It is named ``<name>_jvp`` and takes, after the inputs that it differentiates by, a tangent
+    ``d<input>`` of each; it returns the change ``d<output>`` of each output. A configuration's
+    tangent has the width nv.
+
+    Args:
+        algorithm: what to differentiate.
+        wrt: inputs to differentiate by; optional ones become required.
+        jacobians: reference for the derivatives, (B, *output, *tangent) by (output, input),
+            independent of the program; None: the program in reverse mode.
+        needs: algorithms that `jacobians` calls.
+    """
+    ports = _chosen(algorithm, wrt)
+    tangents = tuple(_changed(p, f"d{p.name}", f"change of {p.name}") for p in ports)
+    outputs = tuple(_changed(p, f"d{p.name}", f"change of {p.name}") for p in algorithm.outputs)
+
+    def program(ctx: Context[Any]) -> Mapping[str, Any]:
+        function = _function(algorithm, ctx, tangents)
+        directions = {p.name: function.inputs[f"d{p.name}"] for p in ports}
+        for name in _configurations(ports):
+            q = function.inputs[name]
+            directions[name] = along_tangent(ctx.model, q, directions[name])
+        changes = {f"d{name}": x for name, x in function.jvp(directions).items()}
+        return function.replay(changes, _given(ctx))
+
+    def reference(ctx: Context[Any]) -> Mapping[str, Any]:
+        known = jacobians(ctx) if jacobians else _in_reverse(algorithm, ctx, ports)
+        batch, result = len(ctx[ports[0].name]), {}
+        for out, change in zip(algorithm.outputs, outputs, strict=True):
+            result[change.name] = np.zeros((batch, *change.dims(ctx.model, ctx.options)))
+            for port in ports:
+                tangent = ctx[f"d{port.name}"].reshape(batch, -1, 1)
+                slope = known[out.name, port.name].reshape(batch, -1, tangent.shape[1])
+                result[change.name] += (slope @ tangent).reshape(result[change.name].shape)
+        return result
+
+    return _derived(
+        algorithm,
+        name=f"{algorithm.name}_jvp",
+        summary=f"Change of {algorithm.name} along a tangent, in forward mode.",
+        inputs=_inputs(algorithm, wrt, tangents),
+        outputs=outputs,
+        reference=reference,
+        program=program,
+        needs=needs,
+    )
+
+
+def vjp_of(
+    algorithm: Algorithm,
+    *,
+    wrt: Sequence[str],
+    jacobians: Jacobians | None = None,
+    needs: Sequence[str] = (),
+) -> Algorithm:
+    """Return the operation that carries weights of another's outputs back to its inputs.
+
+    It is named ``<name>_vjp`` and takes, after the inputs that it differentiates by, a weight
+    ``<output>_bar`` of each output; it returns ``<input>_bar``, the gradient of the weighted
+    sum, for each of those inputs. A configuration's gradient has the width nv.
+
+    Args:
+        algorithm: what to differentiate.
+        wrt: inputs to differentiate by; optional ones become required.
+        jacobians: as for `jvp_of`; None: the program in forward mode.
+        needs: algorithms that `jacobians` calls.
+    """
+    ports = _chosen(algorithm, wrt)
+    weights = tuple(_changed(p, f"{p.name}_bar", f"weight of {p.name}") for p in algorithm.outputs)
+    outputs = tuple(_changed(p, f"{p.name}_bar", f"gradient by {p.name}") for p in ports)
+
+    def program(ctx: Context[Any]) -> Mapping[str, Any]:
+        function = _function(algorithm, ctx, weights)
+        worth = {p.name: function.inputs[f"{p.name}_bar"] for p in algorithm.outputs}
+        found = function.vjp(worth, [p.name for p in ports])
+        for name in _configurations(ports):
+            found[name] = onto_tangent(ctx.model, function.inputs[name], found[name])
+        return function.replay({f"{name}_bar": x for name, x in found.items()}, _given(ctx))
+
+    def reference(ctx: Context[Any]) -> Mapping[str, Any]:
+        known = jacobians(ctx) if jacobians else _forward(algorithm, ctx, ports)
+        batch, result = len(ctx[ports[0].name]), {}
+        for port, bar in zip(ports, outputs, strict=True):
+            result[bar.name] = np.zeros((batch, *bar.dims(ctx.model, ctx.options)))
+            for out in algorithm.outputs:
+                weight = ctx[f"{out.name}_bar"].reshape(batch, 1, -1)
+                slope = known[out.name, port.name].reshape(batch, weight.shape[2], -1)
+                result[bar.name] += (weight @ slope).reshape(result[bar.name].shape)
+        return result
+
+    return _derived(
+        algorithm,
+        name=f"{algorithm.name}_vjp",
+        summary=f"Gradient of weighted outputs of {algorithm.name}, in reverse mode.",
+        inputs=_inputs(algorithm, wrt, weights),
+        outputs=outputs,
+        reference=reference,
+        program=program,
+        needs=needs,
+    )
+
+
+def _chosen(algorithm: Algorithm, wrt: Sequence[str]) -> list[Port]:
+    known = {p.name: p for p in algorithm.inputs if not p.uniform}
+    for name in wrt:
+        if name not in known:
+            raise ContractError(
+                f"{algorithm.name}: there is no input {name!r} to differentiate by; it has "
+                f"{sorted(known)}"
+            )
+    return [known[name] for name in wrt]
+
+
+def _changed(port: Port, name: str, doc: str) -> Port:
+    """Return a port for a derivative along or by another."""
+    shape = ("nv",) if port.shape == ("nq",) else port.shape
+    return Port(name=name, shape=shape, doc=doc, frame=port.frame)
+
+
+def _inputs(algorithm: Algorithm, wrt: Sequence[str], more: Sequence[Port]) -> tuple[Port, ...]:
+    ports = [
+        evolve(p, optional=False, on_demand=False) if p.name in wrt else p for p in algorithm.inputs
+    ]
+    required = [p for p in ports if not p.optional and not p.uniform]
+    return (*required, *more, *(p for p in ports if p.optional or p.uniform))
+
+
+def _derived(algorithm: Algorithm, *, needs: Sequence[str], **fields: Any) -> Algorithm:
+    return Algorithm(
+        family=algorithm.family,
+        source="Griewank & Walther 2008, Evaluating derivatives, chapter 3",
+        needs=tuple(dict.fromkeys((*algorithm.needs, *needs))),
+        refuse=algorithm.refuse,
+        default=False,
+        api_version=algorithm.api_version,
+        **fields,
+    )
+
+
+def _function(algorithm: Algorithm, ctx: Context[Any], more: Sequence[Port]) -> Function:
+    """Trace an algorithm apart, with further inputs that it does not read."""
+    ports = [p for p in (*algorithm.inputs, *more) if ctx.inputs.get(p.name) is not None]
+    names = [p.name for p in algorithm.inputs]
+
+    def run(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        given = {name: inputs.get(name) for name in names}
+        return run_program(evolve(ctx, algorithm=algorithm, inputs=given, run=run_program))
+
+    return Function.trace(run, {p.name: p.dims(ctx.model, ctx.options) for p in ports})
+
+
+def _given(ctx: Context[Any]) -> dict[str, Any]:
+    return {name: value for name, value in ctx.inputs.items() if value is not None}
+
+
+def _configurations(ports: Sequence[Port]) -> list[str]:
+    return [p.name for p in ports if p.shape == ("nq",)]
+
+
+def _in_reverse(
+    algorithm: Algorithm, ctx: Context[Any], ports: Sequence[Port]
+) -> dict[tuple[str, str], Array]:
+    """Jacobians row by row, by the program in reverse mode."""
+    wrt = [p.name for p in ports]
+    slopes = _units(vjp_of(algorithm, wrt=wrt), algorithm.outputs, "{}_bar", ctx)
+    return {
+        (out.name, port.name): np.stack(
+            [row[f"{port.name}_bar"].reshape(len(ctx[wrt[0]]), -1) for row in slopes[out.name]],
+            axis=1,
+        )
+        for out in algorithm.outputs
+        for port in ports
+    }
+
+
+def _forward(
+    algorithm: Algorithm, ctx: Context[Any], ports: Sequence[Port]
+) -> dict[tuple[str, str], Array]:
+    """Jacobians column by column, by the program in forward mode."""
+    wrt = [p.name for p in ports]
+    tangents = [_changed(p, p.name, "") for p in ports]
+    slopes = _units(jvp_of(algorithm, wrt=wrt), tangents, "d{}", ctx)
+    return {
+        (out.name, port.name): np.stack(
+            [column[f"d{out.name}"].reshape(len(ctx[wrt[0]]), -1) for column in slopes[port.name]],
+            axis=2,
+        )
+        for out in algorithm.outputs
+        for port in ports
+    }
+
+
+def _units(
+    product: Algorithm, ports: Sequence[Port], title: str, ctx: Context[Any]
+) -> dict[str, list[dict[str, Array]]]:
+    """Evaluate a product's program for every unit entry of these ports, by the port's name."""
+    inputs: dict[str, Any] = {}
+    known = {p.name: p for p in product.inputs}
+    for name, value in _given(ctx).items():
+        if name not in known:
+            continue
+        if known[name].uniform:
+            array = UniformArray.of(known[name], ctx.model, ctx.options)
+            inputs |= array.spread(product.name, value)
+        else:
+            inputs[name] = value
+            batch = len(value)
+    shapes = {p.name: p.dims(ctx.model, ctx.options) for p in ports}
+    for name, shape in shapes.items():
+        inputs[title.format(name)] = np.zeros((batch, *shape))
+    program = trace(
+        Operation(
+            algorithm=product,
+            available=ctx.available,
+            model=ctx.model,
+            options=ctx.options,
+            dtype=np.dtype(np.float64),
+            present=frozenset(p.name for p in product.inputs if p.optional and p.name in inputs),
+        )
+    )
+    result: dict[str, list[dict[str, Array]]] = {name: [] for name in shapes}
+    for name, shape in shapes.items():
+        for at in np.ndindex(*shape):
+            unit = np.zeros((batch, *shape))
+            unit[:, *at] = 1.0
+            result[name].append(program.evaluate({**inputs, title.format(name): unit}))
+    return result
