@@ -56,14 +56,21 @@ def assert_accelerations_close(
 
 
 def assert_slopes_close(
-    actual: Array, expected: Array, M: Array, power: float, rtol: float, lost: float = 0.0
+    actual: Array,
+    expected: Array,
+    M: Array,
+    power: float,
+    rtol: float = 1e-9,
+    *,
+    lost: float = 0.0,
+    noise: float = 1e-13,
 ) -> None:
     """Compare derivatives [∂/∂q | ∂/∂q̇] (B, nv, 2 nv), each half in a norm without units.
 
     With D = diag M an acceleration is scaled by √D and a force by 1/√D (that is `power`, ½ or
     -½), and a coordinate that is moved by 1/√D, so that radians and metres, base and finger
     count alike: ‖D^power (X - Y) D^(-½)‖ ≤ max(rtol, lost κ) ‖D^power Y D^(-½)‖ is required, κ
-    as for accelerations, with 1e-13 of 1 and both halves for what
+    as for accelerations, with `noise` of 1 and both halves for what
     rounds off.
     """
     assert actual.shape == expected.shape
@@ -73,11 +80,11 @@ def assert_slopes_close(
     scale = root[:, :, None] ** (2.0 * power) / root[:, None, :]
     tolerance = np.maximum(rtol, lost * condition(M)) if lost else np.full(len(M), rtol)
     scale = np.concatenate([scale, scale], axis=2)
-    noise = 1e-13 * (1.0 + np.linalg.norm(scale * expected, axis=(1, 2)))
+    floor = noise * (1.0 + np.linalg.norm(scale * expected, axis=(1, 2)))
     for half in (slice(0, nv), slice(nv, 2 * nv)):
         error = np.linalg.norm((scale * (actual - expected))[..., half], axis=(1, 2))
         size = np.linalg.norm((scale * expected)[..., half], axis=(1, 2))
-        worst = np.max(error - tolerance * size - noise, initial=0.0)
+        worst = np.max(error - tolerance * size - floor, initial=0.0)
         assert worst <= 0.0, f"{error / size} exceeds {tolerance}"
 
 
