@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from grid_core.cli.options import example, grid_command
+from grid_core.cli.output import print_json
+from grid_core.wording import near
 
 __all__ = ["command"]
 
@@ -49,5 +51,21 @@ def check(directory: str) -> int:
     return 1 if faults else 0
 
 
+@grid_command("schema", "grid description schema grid.robot-config.v1")
+@click.argument("name", required=False)
+def schema(name: str | None) -> None:
+    """Print the JSON Schema of a document by its NAME; without one, list the names."""
+    from grid_core.description import json_schema  # noqa: PLC0415 - not for --help
+    from grid_core.description.schemas import SCHEMAS  # noqa: PLC0415
+
+    if name is None:
+        click.echo("\n".join(SCHEMAS))
+        return
+    if name not in SCHEMAS:
+        raise click.UsageError(f"there is no document {name!r}{near(name, SCHEMAS)}")
+    print_json(json_schema(name))
+
+
 command.add_command(identity)
 command.add_command(check)
+command.add_command(schema)

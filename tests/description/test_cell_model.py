@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from grid_core import describe_model, load_robot
+from grid_core import describe_model, get_robot, load_robot, register_robot
 from grid_core.artifact.identity import _feed
 from grid_core.description import Calibration, RobotDescription, frame_poses, planning_numbers
 from grid_core.descriptor import validate
@@ -178,6 +178,19 @@ def test_two_binding_records_share_a_build() -> None:
     for digest, model in zip(digests, (one, two), strict=True):
         _feed(digest, model)
     assert digests[0].digest() == digests[1].digest()
+
+
+def test_a_registered_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R2: a name keeps the paths of directory and calibration, and reads them anew."""
+    monkeypatch.setenv("GRID_DATA_DIR", str(tmp_path / "data"))
+    path = written(tmp_path, held_joints={"J7": 0.5})
+    register_robot("cell", FIXTURES / R1400, calibration=path, backend="reference")
+    with get_robot("cell") as robot:
+        assert robot.nq == 6
+        cell = Calibration.load(path, described())
+        assert robot.robot_cell == described().robot_cell(cell)
+    with pytest.raises(OptionError, match="given as a file"):
+        register_robot("cell", FIXTURES / R1400, calibration=cell)
 
 
 def test_what_takes_no_calibration(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from grid_core import describe_model
 from grid_core.cli.main import cli
-from grid_core.description import description_identity
+from grid_core.description import description_identity, json_schema
 from tests.description.directories import EVERY, R1400, copied, edit
 
 if TYPE_CHECKING:
@@ -73,6 +73,17 @@ def test_check_says_everything_at_once(r1400: Path) -> None:
         f"{r1400}/{R1400}.srdf: line 3: 'J10' is not an axis of the URDF",
     ):
         assert line in result.stdout
+
+
+def test_schemas_are_printed() -> None:
+    """R29: each by the name that its documents state."""
+    names = grid("description", "schema").stdout.split()
+    assert "rosie.machine-planning-calibration.v1" in names
+    for name in names:
+        assert json.loads(grid("description", "schema", name).stdout) == json_schema(name)
+    result = grid("description", "schema", "grid.robot-confg.v1")
+    assert result.exit_code == 2
+    assert "did you mean 'grid.robot-config.v1'" in result.stderr
 
 
 def test_describe_takes_a_directory_and_a_calibration(r1400: Path, tmp_path: Path) -> None:
