@@ -120,6 +120,8 @@ def _compile(source: str, kernel: str, options: list[str], *, ptx: bool) -> tupl
     nvrtc = _nvrtc()
     # Division by Newton's step on the reciprocal, 2 ulp; IEEE's takes a call.
     options = [*options, "--std=c++17", "--prec-div=false"]
+    # NVRTC's own cache would leave the log, and with it the report, empty.
+    options.append("--no-cache")
     status, program = nvrtc.nvrtcCreateProgram(source.encode(), f"{kernel}.cu".encode(), 0, [], [])
     _check(nvrtc, status, f"{kernel}: starting NVRTC")
     try:
@@ -139,10 +141,11 @@ def _compile(source: str, kernel: str, options: list[str], *, ptx: bool) -> tupl
 def _blob(nvrtc: Any, size: Any, read: Any, program: Any) -> bytes:
     status, length = size(program)
     _check(nvrtc, status, "reading NVRTC's result")
-    data = b" " * int(length)
+    # NVRTC writes into the object. Bytes of one character are Python's own, shared by everyone.
+    data = bytes(int(length) + 16)
     (status,) = read(program, data)
     _check(nvrtc, status, "reading NVRTC's result")
-    return data
+    return data[: int(length)]
 
 
 def _text(nvrtc: Any, size: Any, read: Any, program: Any) -> str:

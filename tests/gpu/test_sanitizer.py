@@ -23,6 +23,9 @@ def test_clean(tool: str, robot: str) -> None:
         pytest.skip("compute-sanitizer is not here")
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [program, "--tool", tool, "--error-exitcode", "9", "--print-limit", "5"]
+    if tool == "memcheck":
+        # cuda-bindings asks an older driver for functions of a newer one, which is no fault.
+        command += ["--report-api-errors", "no"]
     done = subprocess.run(
         [*command, sys.executable, str(ROOT / "tests/gpu/sanitize.py"), robot],
         cwd=ROOT,
