@@ -30,4 +30,4 @@ def command(directory: str, host: str, port: int) -> None:
 
     cell = CompiledCell(directory)
     cell.describe()  # what is damaged is said now
-    uvicorn.run(application(cell), host=host, port=port, log_level="info", server_header=False)
+    uvicorn.run(application(cell), host=host, port=port, ws="none", server_header=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grid_core.errors import UnknownName
+from grid_core.errors import InputError, UnknownName
 from grid_core.model.spatial import pose, rpy_matrix
 from grid_core.reference.kinematics import forward_kinematics
 
@@ -32,6 +32,7 @@ def frame_poses(model: RobotModel, config: Config, name: str, q: ArrayLike) -> A
 
     Raises:
         UnknownName: there is no such link or surface.
+        InputError: q of another width.
     """
     surface = config.surfaces.get(name)
     links = {link.name: link for link in model.links}
@@ -39,6 +40,8 @@ def frame_poses(model: RobotModel, config: Config, name: str, q: ArrayLike) -> A
     if link is None:
         raise UnknownName(f"there is no link or surface {name!r} in {model.name!r}")
     q = np.asarray(q, dtype=np.float64)
+    if q.ndim != 2 or q.shape[1] != model.nq:
+        raise InputError(f"q must be (B, nq={model.nq}); got {q.shape}")
     T = np.tile(np.eye(4), (len(q), 1, 1))
     if link.body >= 0:
         T = forward_kinematics(model, q)[:, link.body]

@@ -6,6 +6,7 @@ each joint [rad or m]. The last line is ``{"rows": n}``, so that a file cut shor
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from typing import TYPE_CHECKING, Any, TextIO
@@ -27,9 +28,14 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import BinaryIO, Self
 
+    from grid_core.description.faults import Place
     from grid_core.model.types import RobotCell
 
 __all__ = ["Program", "ProgramWriter", "program_header"]
+
+
+_LONGEST = 2**20
+"""Bytes of a line."""
 
 
 def program_header(
@@ -122,8 +128,10 @@ class Program:
             DescriptionError: a header that lacks a field, or has one too many.
         """
         faults = Faults()
-        line = stream.readline()
-        header = read_document(ProgramHeader, line, faults.at(f"{file}: line 1"))
+        at = faults.at(f"{file}: line 1")
+        line = _line(stream, at)
+        faults.raise_any()
+        header = read_document(ProgramHeader, line, at)
         faults.raise_any()
         assert header is not None
         return cls(header, file, stream)
@@ -135,9 +143,13 @@ class Program:
             DescriptionError: a row that is none, or a file that was cut short.
         """
         time, count = -math.inf, 0
-        for number, line in enumerate(self._stream, 2):
+        for number in itertools.count(2):
             faults = Faults()
             at = faults.at(f"{self.file}: line {number}")
+            line = _line(self._stream, at)
+            faults.raise_any()
+            if not line:
+                break
             value = parse(line, at)
             faults.raise_any()
             if isinstance(value, dict):
@@ -162,6 +174,14 @@ class Program:
         if self._stream.read(1):
             at.fault("something follows the end")
         faults.raise_any()
+
+
+def _line(stream: BinaryIO, at: Place) -> bytes:
+    """Read a line, but never much more than a program has (``/dev/zero`` has no end)."""
+    line = stream.readline(_LONGEST + 1)
+    if len(line) > _LONGEST:
+        at.fault(f"longer than {_LONGEST >> 20} MiB")
+    return line
 
 
 def _problem(row: Any, header: ProgramHeader, time: float) -> str | None:

@@ -24,7 +24,11 @@ __all__ = ["ask", "served"]
 def served(directory: Path) -> Iterator[int]:
     """Yield the port."""
     config = uvicorn.Config(
-        application(CompiledCell(directory)), host="127.0.0.1", port=0, log_level="warning"
+        application(CompiledCell(directory)),
+        host="127.0.0.1",
+        port=0,
+        ws="none",
+        log_level="warning",
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

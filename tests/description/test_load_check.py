@@ -170,6 +170,9 @@ def test_programs_come_back_as_they_were() -> None:
         (lambda d: d.replace(b"[0.1,", b"[true,"), "line 3: True is not a number"),
         (lambda d: d.replace(b"[0.1,", b"[0.1, 1,"), "needs a list of 3 numbers"),
         (lambda d: d.replace(b"[0.1,", b"0.1,"), "line 3: not JSON"),
+        (lambda d: d.replace(b"[0.1,", b"[" + 2**20 * b" " + b"0.1,"), "line 3: longer than 1 MiB"),
+        (lambda d: 2**20 * b" " + d, "line 1: longer than 1 MiB"),
+        (lambda _: b"", "line 1: not JSON"),
         (lambda d: d.replace(b"joints", b"joint", 1), "unknown key (did you mean 'joints'?)"),
     ],
 )

@@ -16,7 +16,7 @@ from grid_core.description import (
     views,
 )
 from grid_core.description import documents as documents_module
-from grid_core.errors import DescriptionError, UnknownName
+from grid_core.errors import DescriptionError, InputError, UnknownName
 from tests.description.calibrations import described, read
 from tests.description.directories import BENCHES, FIXTURES, R1400, ROBOTS, copied, edit
 
@@ -132,6 +132,9 @@ def test_surfaces_are_on_links_and_called_otherwise(r1400: Path) -> None:
     found = check_description(r1400)
     assert any("surfaces.tool0: a link of the URDF has this name" in f for f in found)
     assert any("surfaces.tool0.link: there is no link 'nowhere'" in f for f in found)
+    view = described().planner_view
+    with pytest.raises(InputError, match=r"q must be \(B, nq=9\); got \(1, 7\)"):
+        frame_poses(view.model, view.config, "tool0", [[0] * 7])
     with pytest.raises(UnknownName):
         frame_poses(described().planner_view.model, described().planner_view.config, "x", [[0] * 9])
 
