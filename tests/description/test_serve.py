@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 import socket
+import sys
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -241,3 +242,11 @@ def test_serving_what_is_no_cell(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["serve", str(tmp_path)])
     assert result.exit_code == 2
     assert "configuration.json: no such file" in result.stderr
+
+
+def test_serving_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R14: what to install is said."""
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    result = CliRunner().invoke(cli, ["serve", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "pip install 'grid-robotics[serve]'" in result.stderr
