@@ -6,13 +6,16 @@ kernels' layout, the benchmark inputs and the documentation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
 from grid_core.errors import ContractError
-from grid_core.model.types import RobotModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from grid_core.model.types import RobotModel
 
 __all__ = [
     "API_VERSION",

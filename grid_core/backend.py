@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
 from attrs import field, frozen
 
-from grid_core.algorithm import Algorithm, Options
-from grid_core.model.types import RobotModel
-
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+
+    from grid_core.algorithm import Algorithm, Options
+    from grid_core.model.types import RobotModel
     from grid_core.operation_call import OperationCall
 
 __all__ = ["Backend", "BuildSettings", "DeviceBackend", "DeviceEdge", "Kernel", "Operation"]
@@ -54,9 +55,9 @@ class Kernel(Protocol):
     are written in full.
     """
 
-    def __call__(
-        self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
-    ) -> None: ...
+    def __call__(self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
+        """Evaluate `batch` problems; safe to call from several threads."""
+        ...
 
 
 class Backend(Protocol):

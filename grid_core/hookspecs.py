@@ -6,12 +6,13 @@ return records; Grid validates them and names the provider in every message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import pluggy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import click
 
     from grid_core.algorithm import Algorithm

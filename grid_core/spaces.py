@@ -16,7 +16,6 @@ from grid_core.model.configuration import (
     neutral_configuration,
     random_configuration,
 )
-
 from grid_core.program.convention import wxyz_to_xyzw, xyzw_to_wxyz
 
 if TYPE_CHECKING:

@@ -58,7 +58,8 @@ def operation_key(operation: Operation, target: Mapping[str, str]) -> str | None
         np.__version__,
     ]
     _feed(digest, parts)
-    _feed(digest, operation.model)
+    # Where a robot was read from, and what it is called, change no arithmetic.
+    _feed(digest, attrs.evolve(operation.model, name="", warnings=()))
     return digest.hexdigest()
 
 

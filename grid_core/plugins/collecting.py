@@ -34,7 +34,7 @@ class Contribution:
     offered: Mapping[str, tuple[Any, ...]] = field(factory=dict)
 
 
-class _Failure(Exception):  # noqa: N818 - internal: becomes a record, never an error
+class _Failure(Exception):
     """Carries the stage at which a plugin failed."""
 
     def __init__(self, stage: Stage, reason: str) -> None:

@@ -31,8 +31,8 @@ def random_inputs(
     """Draw inputs, the same for the same arguments.
 
     Uniform arrays come entry by entry; one of bodies' IDs is one of IDs, and one of placements
-    (..., 3, 4) of rigid motions. Ports of shape ``("nq",)`` get configurations within the limits, other arrays standard normal
-    numbers, and uniform ports a number near their default.
+    (..., 3, 4) of rigid motions. Ports of shape ``("nq",)`` get configurations within the limits,
+    other arrays standard normal numbers, and uniform ports a number near their default.
 
     Args:
         algorithm: whose ports to fill.
