@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["BENCHES", "EVERY", "FIXTURES", "R1400", "R1420", "ROBOTS", "copied", "edit"]
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[2] / "robot_description" / "robots"
 R1400, R1420 = "rosie_1400_v3", "rosie_1420_v1"
 ROBOTS = (R1400, R1420)
 BENCHES = ("bench_one_motor_1to1", "bench_nine_motors_1to1")

@@ -1,4 +1,4 @@
-"""Write the synthetic descriptions of ``fixtures``; run it to make them anew."""
+"""Write the synthetic descriptions of ``robot_description/robots``; run it to make them anew."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[2] / "robot_description" / "robots"
 NOTE = "<!-- Synthetic: the geometry, masses and limits are invented. -->"
 STL = """solid synthetic
 facet normal 0 0 1
