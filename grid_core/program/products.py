@@ -68,9 +68,11 @@ def jvp_of(
         batch, result = len(ctx[ports[0].name]), {}
         for out, change in zip(algorithm.outputs, outputs, strict=True):
             result[change.name] = np.zeros((batch, *change.dims(ctx.model, ctx.options)))
-            for port in ports:
-                tangent = ctx[f"d{port.name}"].reshape(batch, -1, 1)
-                slope = known[out.name, port.name].reshape(batch, -1, tangent.shape[1])
+            rows = change.size(ctx.model, ctx.options)
+            for port, along in zip(ports, tangents, strict=True):
+                columns = along.size(ctx.model, ctx.options)
+                tangent = ctx[along.name].reshape(batch, columns, 1)
+                slope = known[out.name, port.name].reshape(batch, rows, columns)
                 result[change.name] += (slope @ tangent).reshape(result[change.name].shape)
         return result
 
@@ -122,9 +124,11 @@ def vjp_of(
         batch, result = len(ctx[ports[0].name]), {}
         for port, bar in zip(ports, outputs, strict=True):
             result[bar.name] = np.zeros((batch, *bar.dims(ctx.model, ctx.options)))
-            for out in algorithm.outputs:
-                weight = ctx[f"{out.name}_bar"].reshape(batch, 1, -1)
-                slope = known[out.name, port.name].reshape(batch, weight.shape[2], -1)
+            columns = bar.size(ctx.model, ctx.options)
+            for out, weights_of in zip(algorithm.outputs, weights, strict=True):
+                rows = weights_of.size(ctx.model, ctx.options)
+                weight = ctx[weights_of.name].reshape(batch, 1, rows)
+                slope = known[out.name, port.name].reshape(batch, rows, columns)
                 result[bar.name] += (weight @ slope).reshape(result[bar.name].shape)
         return result
 
@@ -201,13 +205,10 @@ def _in_reverse(
     algorithm: Algorithm, ctx: Context[Any], ports: Sequence[Port]
 ) -> dict[tuple[str, str], Array]:
     """Jacobians row by row, by the program in reverse mode."""
-    wrt = [p.name for p in ports]
-    slopes = _units(vjp_of(algorithm, wrt=wrt), algorithm.outputs, "{}_bar", ctx)
+    product = vjp_of(algorithm, wrt=[p.name for p in ports])
+    rows = _units(product, algorithm.outputs, "{}_bar", ctx)
     return {
-        (out.name, port.name): np.stack(
-            [row[f"{port.name}_bar"].reshape(len(ctx[wrt[0]]), -1) for row in slopes[out.name]],
-            axis=1,
-        )
+        (out.name, port.name): np.moveaxis(rows[out.name, f"{port.name}_bar"], 0, 1)
         for out in algorithm.outputs
         for port in ports
     }
@@ -217,14 +218,10 @@ def _forward(
     algorithm: Algorithm, ctx: Context[Any], ports: Sequence[Port]
 ) -> dict[tuple[str, str], Array]:
     """Jacobians column by column, by the program in forward mode."""
-    wrt = [p.name for p in ports]
-    tangents = [_changed(p, p.name, "") for p in ports]
-    slopes = _units(jvp_of(algorithm, wrt=wrt), tangents, "d{}", ctx)
+    product = jvp_of(algorithm, wrt=[p.name for p in ports])
+    columns = _units(product, [_changed(p, p.name, "") for p in ports], "d{}", ctx)
     return {
-        (out.name, port.name): np.stack(
-            [column[f"d{out.name}"].reshape(len(ctx[wrt[0]]), -1) for column in slopes[port.name]],
-            axis=2,
-        )
+        (out.name, port.name): np.moveaxis(columns[port.name, f"d{out.name}"], 0, 2)
         for out in algorithm.outputs
         for port in ports
     }
@@ -232,36 +229,41 @@ def _forward(
 
 def _units(
     product: Algorithm, ports: Sequence[Port], title: str, ctx: Context[Any]
-) -> dict[str, list[dict[str, Array]]]:
-    """Evaluate a product's program for every unit entry of these ports, by the port's name."""
+) -> dict[tuple[str, str], Array]:
+    """Evaluate a product's program for every unit entry of some ports.
+
+    Returns:
+        By port and output of the product: shape (entries of the port, B, entries of the output).
+    """
+    model, options = ctx.model, ctx.options
     inputs: dict[str, Any] = {}
-    known = {p.name: p for p in product.inputs}
-    for name, value in _given(ctx).items():
-        if name not in known:
-            continue
-        if known[name].uniform:
-            array = UniformArray.of(known[name], ctx.model, ctx.options)
-            inputs |= array.spread(product.name, value)
-        else:
-            inputs[name] = value
-            batch = len(value)
-    shapes = {p.name: p.dims(ctx.model, ctx.options) for p in ports}
-    for name, shape in shapes.items():
-        inputs[title.format(name)] = np.zeros((batch, *shape))
+    for port in product.inputs:
+        value = ctx.inputs.get(port.name)
+        if port.uniform:
+            inputs |= UniformArray.of(port, model, options).spread(product.name, value)
+        elif value is not None:
+            inputs[port.name] = value
+    batch = len(ctx[product.inputs[0].name])
+    sizes = {p.name: p.size(model, options) for p in ports}
+    inputs |= {title.format(name): np.zeros((batch, size)) for name, size in sizes.items()}
     program = trace(
         Operation(
             algorithm=product,
             available=ctx.available,
-            model=ctx.model,
-            options=ctx.options,
+            model=model,
+            options=options,
             dtype=np.dtype(np.float64),
             present=frozenset(p.name for p in product.inputs if p.optional and p.name in inputs),
         )
     )
-    result: dict[str, list[dict[str, Array]]] = {name: [] for name in shapes}
-    for name, shape in shapes.items():
-        for at in np.ndindex(*shape):
-            unit = np.zeros((batch, *shape))
-            unit[:, *at] = 1.0
-            result[name].append(program.evaluate({**inputs, title.format(name): unit}))
+    result = {
+        (name, out.name): np.zeros((size, batch, out.size(model, options)))
+        for name, size in sizes.items()
+        for out in product.outputs
+    }
+    for name, size in sizes.items():
+        for k, unit in enumerate(np.eye(size)):
+            given = {**inputs, title.format(name): np.tile(unit, (batch, 1))}
+            for out, value in program.evaluate(given).items():
+                result[name, out][k] = value.reshape(result[name, out][k].shape)
     return result

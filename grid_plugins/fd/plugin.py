@@ -177,13 +177,19 @@ MINV = Algorithm(
 
 
 FORWARD_DYNAMICS_PRODUCTS = [
-    product(
-        FORWARD_DYNAMICS,
-        wrt=("q", "qd", "u"),
-        jacobians=reference.forward_dynamics_jacobians,
-        needs=("inverse_dynamics_gradient",),
+    evolve(
+        product(
+            FORWARD_DYNAMICS,
+            wrt=("q", "qd", "u"),
+            jacobians=reference.forward_dynamics_jacobians,
+            needs=("inverse_dynamics_gradient", inner),
+        ),
+        program=own,  # of inverse dynamics, at q̈: fewer operations than through the factors
     )
-    for product in (jvp_of, vjp_of)
+    for product, inner, own in (
+        (jvp_of, "inverse_dynamics_jvp", program.forward_dynamics_jvp),
+        (vjp_of, "inverse_dynamics_vjp", program.forward_dynamics_vjp),
+    )
 ]
 
 

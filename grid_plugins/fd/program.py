@@ -64,18 +64,41 @@ def forward_dynamics_gradient_minv(ctx: Context[Any]) -> Mapping[str, Any]:
     return {"dqdd": gradient, "Minv": factors.inverse()}
 
 
+def forward_dynamics_jvp(ctx: Context[Any]) -> Mapping[str, Any]:
+    """M dq̈ = du - ∂τ, with the change ∂τ of inverse dynamics at constant q̈."""
+    factors, motion, extra = _solved(ctx)
+    still = np.full(ctx.model.nv, 0.0, dtype=object)
+    tangents = {"dq": ctx["dq"], "dqd": ctx["dqd"], "dqdd": still}
+    change = ctx.call("inverse_dynamics_jvp", **motion, **tangents, **extra)["dtau"]
+    rest = [du - dtau for du, dtau in zip(ctx["du"], change, strict=True)]
+    return {"dqdd": factors.solve(rest)}
+
+
+def forward_dynamics_vjp(ctx: Context[Any]) -> Mapping[str, Any]:
+    """With λ = M⁻¹ w: λ is the gradient by u, and -λ weighs inverse dynamics at constant q̈."""
+    factors, motion, extra = _solved(ctx)
+    weight = np.array(factors.solve(ctx["qdd_bar"]), dtype=object)
+    bars = ctx.call("inverse_dynamics_vjp", **motion, tau_bar=-weight, **extra)
+    return {"q_bar": bars["q_bar"], "qd_bar": bars["qd_bar"], "u_bar": weight}
+
+
 def _gradient(ctx: Context[Any]) -> tuple[Any, LTDL]:
-    extra = {"gravity": ctx["gravity"], "f_ext": ctx.get("f_ext")}
-    h = ctx.call("nonlinear_effects", q=ctx["q"], qd=ctx["qd"], **extra)["h"]
-    factors = LTDL(ctx.call("crba", q=ctx["q"])["M"])
-    qdd = factors.solve([u - bias for u, bias in zip(ctx["u"], h, strict=True)])
-    motion = {"q": ctx["q"], "qd": ctx["qd"], "qdd": np.array(qdd, dtype=object)}
+    factors, motion, extra = _solved(ctx)
     forces = ctx.call("inverse_dynamics_gradient", **motion, **extra)["dtau"]
     known = _of_free_base(ctx)
     result = np.empty_like(forces)
     for k, column in enumerate(forces.T):
         result[:, k] = known[k] if k in known else factors.solve([-x for x in column])
     return result, factors
+
+
+def _solved(ctx: Context[Any]) -> tuple[LTDL, dict[str, Any], dict[str, Any]]:
+    """M's factors, the motion q, q̇ and q̈, and what else acts."""
+    extra = {"gravity": ctx["gravity"], "f_ext": ctx.get("f_ext")}
+    h = ctx.call("nonlinear_effects", q=ctx["q"], qd=ctx["qd"], **extra)["h"]
+    factors = LTDL(ctx.call("crba", q=ctx["q"])["M"])
+    qdd = factors.solve([u - bias for u, bias in zip(ctx["u"], h, strict=True)])
+    return factors, {"q": ctx["q"], "qd": ctx["qd"], "qdd": np.array(qdd, dtype=object)}, extra
 
 
 def _of_free_base(ctx: Context[Any]) -> dict[int, list[Value]]:

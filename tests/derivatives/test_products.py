@@ -16,6 +16,7 @@ from grid_core.model import integrate
 from grid_core.program.kinematics import WorldTree
 from grid_core.program.products import jvp_of, vjp_of
 from grid_core.program.tree import KinematicTree
+from grid_core.testing import check_algorithm
 from tests.program.operations import made_up, traced
 from tests.support.compare import assert_slopes_close
 from tests.support.evaluate import ALGORITHMS, Reference
@@ -110,6 +111,21 @@ def test_the_analytic_gradient_is_the_programs_own_derivative(name: str) -> None
     assert_slopes_close(columns.T[None], expected, M, power, 1e-11)
 
 
+def test_forward_dynamics_own_products_are_the_general_ones() -> None:
+    """Through M's factors in forward and reverse mode, or once over inverse dynamics."""
+    model = HAND_MADE["spherical"].load(floating_base=True)
+    motion, wrt = motion_of(model, "forward_dynamics"), ("q", "qd", "u")
+    given = {**motion, "gravity": -9.7}
+    for port in ("dq", "dqd", "du", "qdd_bar"):
+        given[port] = np.random.default_rng(4).normal(size=motion["qd"].shape)
+    for make, name in ((jvp_of, "forward_dynamics_jvp"), (vjp_of, "forward_dynamics_vjp")):
+        general = traced(model, make(ALGORITHMS["forward_dynamics"], wrt=wrt), ["f_ext"])
+        own = traced(model, name, ["f_ext"])
+        assert own.counts.fused < general.counts.fused
+        for port, value in general.evaluate(given).items():
+            np.testing.assert_allclose(own.evaluate(given)[port], value, rtol=1e-9, atol=1e-9)
+
+
 def test_reverse_mode_costs_a_few_times_the_operation() -> None:
     model = ARM.load()
     once = traced(model, "inverse_dynamics", ["qdd"]).counts.fused
@@ -170,6 +186,17 @@ def test_any_algorithm_along_the_manifold(name: str) -> None:
         reference = evaluate_reference(algorithm, {}, model, Options(), inputs_)
         for port, value in reference.items():
             np.testing.assert_allclose(value, program[port], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [f"{n}_{mode}" for n in FAMILIES for mode in ("jvp", "vjp")])
+def test_ours_hold_the_contract(name: str) -> None:
+    check_algorithm(ALGORITHMS[name], HAND_MADE["helical"].load(floating_base=True))
+
+
+@pytest.mark.parametrize("make", [jvp_of, vjp_of])
+def test_any_holds_the_contract(make: Any) -> None:
+    """The empty batch too, without a reference of its own."""
+    check_algorithm(make(POSITIONS, wrt=("q",)), HAND_MADE["spherical"].load(floating_base=True))
 
 
 def test_an_unknown_input_is_named() -> None:
