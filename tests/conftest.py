@@ -30,13 +30,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if "mark.gpu" not in collection_path.read_text(encoding="utf-8") else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a GPU where there is none."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs a GPU where there is none; where it was asked for, say why."""
     marked = [item for item in items if item.get_closest_marker("gpu")]
     reason = _no_gpu() if marked else None
-    if reason:
+    if not reason:
+        return
+    if config.option.markexpr == "gpu":
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=reason))
+        return
+    config.hook.pytest_deselected(items=marked)
+    items[:] = [item for item in items if not item.get_closest_marker("gpu")]
 
 
 def _no_gpu() -> str | None:

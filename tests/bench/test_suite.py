@@ -68,7 +68,9 @@ def only(made: Plan) -> Any:
 def test_cases_are_every_combination() -> None:
     made = plan(OURS, operations=("id",), batches=(1, 2), threads=(1, 2))
     found = list(cases(made))
-    assert len(found) == count(made) == 4 * 2 * 2
+    named = {case.benchmark.label for case in found}
+    assert len(found) == count(made) == len(named) * 2 * 2
+    assert {"inverse_dynamics", "crba"} < named
     assert {(c.algorithm.name, c.batch, c.threads) for c in found} >= {("inverse_dynamics", 2, 1)}
 
 
