@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["CpuKernel"]
 
 _MIN_WORK = 40_000.0
-"""Instructions over lanes below which a chunk is not worth a thread's wake-up (some 20 µs)."""
+"""Instructions over lanes below which a part is not worth a thread's wake-up (some 20 µs)."""
+_STEP_WORK = 2e7
+"""Instructions over lanes between two looks for Ctrl-C: some 10 ms, 50 where memory is slow."""
 
 
 @functools.cache
@@ -52,7 +54,8 @@ if hasattr(os, "register_at_fork"):
 class CpuKernel:
     """Calls compiled code; each thread has its own scratch block.
 
-    The GIL is released while the code runs.
+    The GIL is released while the code runs. A long call returns to Python now and then, so that
+    Ctrl-C ends it soon; outputs are then written in part.
     """
 
     def __init__(self, code: bytes, lanes: Lanes, layout: Layout, num_threads: int) -> None:
@@ -73,6 +76,8 @@ class CpuKernel:
             *pointers * len(layout.outputs),
         )(self._code.address)
         self._tile_work = max(1.0, float(layout.work))
+        # Whole tiles, so that no problem changes its place in one.
+        self._step = lanes.width * max(1, int(_STEP_WORK / self._tile_work))
 
     def __call__(self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
         """Evaluate `batch` problems into `outputs`."""
@@ -83,22 +88,41 @@ class CpuKernel:
         tiles = -(-batch // self._width)
         parts = min(self._threads, tiles, int(tiles * self._tile_work / _MIN_WORK))
         if parts < 2:
-            self._function(0, batch, self._scratch(), *arguments)
+            if batch <= self._step:
+                self._function(0, batch, self._scratch(), *arguments)
+            else:
+                self._part(0, batch, arguments, (inputs, outputs, threading.Event()))
             return
         bounds = [min(batch, self._width * (tiles * k // parts)) for k in range(parts)] + [batch]
         pool = _pool(self._threads - 1)
         # Each part holds the arrays: an interrupt here must not free what is still written.
-        held = (inputs, outputs)
-        futures = [
-            pool.submit(self._part, bounds[k], bounds[k + 1], arguments, held)
-            for k in range(1, parts)
-        ]
-        self._part(bounds[0], bounds[1], arguments, held)
-        for future in futures:
-            future.result()
+        stop = threading.Event()
+        held = (inputs, outputs, stop)
+        try:
+            futures = [
+                pool.submit(self._part, bounds[k], bounds[k + 1], arguments, held)
+                for k in range(1, parts)
+            ]
+            self._part(bounds[0], bounds[1], arguments, held)
+            for future in futures:
+                future.result()
+        except BaseException:
+            stop.set()
+            raise
 
-    def _part(self, begin: int, end: int, arguments: list[Any], _held: object) -> None:
-        self._function(begin, end, self._scratch(), *arguments)
+    def _part(
+        self,
+        begin: int,
+        end: int,
+        arguments: list[Any],
+        held: tuple[Mapping[str, Any], Mapping[str, Any], threading.Event],
+    ) -> None:
+        """Evaluate some problems step by step, until told to stop."""
+        scratch, stop = self._scratch(), held[2]
+        for start in range(begin, end, self._step):
+            if stop.is_set():
+                return
+            self._function(start, min(end, start + self._step), scratch, *arguments)
 
     def _scratch(self) -> int:
         address: int | None = getattr(self._local, "address", None)

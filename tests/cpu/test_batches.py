@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -206,3 +207,45 @@ def test_arrays_outlive_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen
     assert seen[0][0] is given
     assert seen[0][1] is outputs
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_steps_change_no_bit(monkeypatch: pytest.MonkeyPatch, dtype: str, threads: int) -> None:
+    lanes, given = host().lanes(dtype), inputs(4097)
+    expected = compiled(lanes)(4097, given)["qdd"]
+    for work in (1.0, 1e4, 1e5):
+        monkeypatch.setattr(kernel_module, "_STEP_WORK", work)
+        stepping = Compiled(program("forward_dynamics"), lanes, num_threads=threads)
+        assert stepping.kernel._step % lanes.width == 0
+        np.testing.assert_array_equal(stepping(4097, given)["qdd"], expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_long_call_can_be_interrupted(threads: int) -> None:
+    """All of its threads stop soon, and the kernel still works afterwards."""
+    kernel, batch = compiled(host().lanes("float64"), threads), 1024
+    calls = kernel.kernel
+    given, small = inputs(batch), kernel(batch, inputs(batch))["qdd"]
+    # Each step is some 10 ms and computes one problem, so that a call of 10 s needs no memory.
+    whole = calls._function
+
+    def again(begin: int, end: int, *rest: Any) -> None:
+        time.sleep(0.01)
+        assert end - begin <= calls._step
+        whole(0, 1, *rest)
+
+    calls._function = again
+    timer = threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT])
+    arrays = {k: v if isinstance(v, float) else np.ascontiguousarray(v) for k, v in given.items()}
+    start = time.monotonic()
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            calls(1000 * calls._step, arrays, {"qdd": np.empty((batch, 7))})
+        assert time.monotonic() - start < 3.0
+        kernel_module._pool(1).submit(int).result(timeout=3.0)
+    finally:
+        timer.join()
+        calls._function = whole
+    np.testing.assert_array_equal(kernel(batch, given)["qdd"], small)
