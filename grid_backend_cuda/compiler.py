@@ -59,7 +59,7 @@ def _nvrtc() -> Any:
     except Exception as error:
         raise BackendUnavailable(
             f"the compiler NVRTC was not found ({type(error).__name__}); "
-            "pip install 'grid-robotics[cuda]'"
+            "pip install '.[cuda]'"
         ) from error
     return nvrtc
 

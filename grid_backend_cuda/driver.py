@@ -15,7 +15,7 @@ from grid_core.errors import BackendError, BackendUnavailable
 
 __all__ = ["Card", "card", "check", "driver", "unavailable", "use"]
 
-_INSTALL = "pip install 'grid-robotics[cuda]'"
+_INSTALL = "pip install '.[cuda]'"
 _NO_DEVICE = 100
 """CUDA_ERROR_NO_DEVICE."""
 _NOTHING_SEEN = "the NVIDIA driver sees no device; see nvidia-smi and CUDA_VISIBLE_DEVICES"

@@ -32,7 +32,7 @@ def check_plot(path: Path) -> None:
     if path.suffix not in SUFFIXES:
         raise OptionError(f"a plot's file ends in {listing(SUFFIXES, 'or')}; got {path}")
     if importlib.util.find_spec("matplotlib") is None:
-        raise OptionError("a plot needs matplotlib: pip install 'grid-robotics[plot]'")
+        raise OptionError("a plot needs matplotlib: pip install '.[plot]'")
 
 
 def plot(trials: Iterable[Trial], path: Path) -> None:

@@ -25,7 +25,7 @@ def command(directory: str, host: str, port: int) -> None:
 
         from grid_core.description.serve import application  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise GridError("serving needs the extra: pip install 'grid-robotics[serve]'") from error
+        raise GridError("serving needs the extra: pip install '.[serve]'") from error
     from grid_core.description import CompiledCell  # noqa: PLC0415 - not for --help
 
     cell = CompiledCell(directory)

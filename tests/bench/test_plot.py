@@ -68,7 +68,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(OptionError, match=r"pip install 'grid-robotics\[plot\]'"):
+    with pytest.raises(OptionError, match=r"pip install '\.\[plot\]'"):
         check_plot(Path("a.svg"))
 
 

@@ -55,7 +55,7 @@ def reason(monkeypatch: pytest.MonkeyPatch, found: FakeDriver) -> str | None:
 def test_no_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver.importlib.util, "find_spec", lambda _: None)
     assert CudaBackend().unavailable() == (
-        "the wheel cuda-bindings is not installed; pip install 'grid-robotics[cuda]'"
+        "the wheel cuda-bindings is not installed; pip install '.[cuda]'"
     )
 
 

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from grid_core.cli.main import cli
+from grid_core.cli.root import cli
 from grid_core.description import (
     RemoteCell,
     compile_machine,
@@ -249,4 +249,4 @@ def test_serving_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     result = CliRunner().invoke(cli, ["serve", str(tmp_path)])
     assert result.exit_code == 2
-    assert "pip install 'grid-robotics[serve]'" in result.stderr
+    assert "pip install '.[serve]'" in result.stderr
