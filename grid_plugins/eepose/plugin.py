@@ -124,7 +124,7 @@ def jacobian_dot(
 
 
 def placement(call: OperationCall, q: Any, frame: str | None = None, *, out: Any = None) -> Any:
-    """Return a frame's placement in the root frame as a homogeneous matrix.
+    """Return a frame's placement in the world as a homogeneous matrix.
 
     Args:
         call: the generated call.
@@ -323,15 +323,15 @@ ALGORITHMS = (
     ),
     _operation(
         "frame_placement",
-        "Placement of a frame in the root frame, as a homogeneous matrix.",
-        _pose("T", (4, 4), "T_root_frame, by rows", "m"),
+        "Placement of a frame in the world, as a homogeneous matrix.",
+        _pose("T", (4, 4), "T_world_frame, by rows", "m"),
         source=FEATHERSTONE,
         method=placement,
     ),
     _operation(
         "forward_kinematics",
-        "Placement of every body's joint frame in the root frame, as homogeneous matrices.",
-        _pose("T", ("nb", 4, 4), "T_root_body, by rows", "m"),
+        "Placement of every body's joint frame in the world, as homogeneous matrices.",
+        _pose("T", ("nb", 4, 4), "T_world_body, by rows", "m"),
         source=FEATHERSTONE,
         pinocchio="forwardKinematics",
     ),
