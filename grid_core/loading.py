@@ -59,7 +59,7 @@ def load_robot(
         backend: a backend's name; ``auto`` takes the best that this machine can run.
         dtype: ``float32`` or ``float64``. Left out: float32, unless the backend lacks it.
         ee_joint_names: end-effector targets, as names of joints or fixed joints. Left out: every
-            joint from which no other hangs, in the order of `RobotHandle.joint_names`.
+            moving joint that carries no other, in the order of `RobotHandle.joint_names`.
         output_convention: ``pinocchio``, or ``mujoco``: quaternions w x y z, a floating base's
             linear velocity, acceleration and force along the world's axes.
         name: the robot's name, in place of the description's own.
