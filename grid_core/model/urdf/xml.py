@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["Node", "parse_xml"]
 
 
+_FEW = 32
+"""Up to so many attributes looking each up is the faster way to read them."""
+_VALUES = etree.XPath("@*", smart_strings=False)
+
+
 @frozen(eq=False)
 class Node:
     """One XML element."""
@@ -90,13 +95,21 @@ def _nodes(root: etree._Element, lines: list[int]) -> Node:
     elements = list(root.iter())
     made: dict[etree._Element, Node] = {}
     for element, line in zip(elements, lines, strict=True):  # one start tag, one element
-        attributes = {str(key): str(value) for key, value in element.attrib.items()}
-        node = Node(_tag(element), attributes, line)
+        node = Node(_tag(element), _attributes(element), line)
         made[element] = node
         parent = element.getparent()
         if parent is not None:
             made[parent].children.append(node)
     return made[root]
+
+
+def _attributes(element: etree._Element) -> dict[str, str]:
+    """Return the attributes in time linear in their number."""
+    names = element.keys()
+    if len(names) <= _FEW:
+        return {str(name): str(value) for name, value in element.attrib.items()}
+    # lxml looks each value up by its name, one attribute after the other; XPath walks once.
+    return {str(name): str(value) for name, value in zip(names, _VALUES(element), strict=True)}
 
 
 def _tag(element: etree._Element) -> str:
