@@ -13,7 +13,7 @@ from grid_core.errors import PluginWarning
 from grid_core.plugins.catalogue import Catalogue, Offer
 from grid_core.plugins.collecting import Contribution, collect
 from grid_core.plugins.discovery import Announcement, announcements
-from grid_core.plugins.selection import ALL, Selection, as_names, select
+from grid_core.plugins.selection import ALL, Selection, as_names, family_clash, select
 from grid_core.wording import listing
 
 if TYPE_CHECKING:
@@ -71,6 +71,10 @@ class PluginManager:
             for catalogue in catalogues
             for name, providers in catalogue.conflicts.items()
         ]
+        for name in self.algorithms.names:
+            clash = family_clash(self.algorithms, name)
+            if clash:
+                found.append(f"algorithm and family {name!r}: {clash[0]} and {listing(clash[1])}")
         twins = self.algorithms.twins.items()
         return (*found, *(f"plugin {name!r}: {listing(who)}" for name, who in sorted(twins)))
 
@@ -91,7 +95,7 @@ class PluginManager:
             self._warned = True
             for record in self.failures:
                 if record.may_offer("grid_algorithms"):
-                    warnings.warn(record.failure(), PluginWarning, stacklevel=4)
+                    warnings.warn(record.failure(), PluginWarning, stacklevel=5)
         return select(self.algorithms, wanted)
 
 

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
-from grid_core.errors import OptionError
+from grid_core.errors import OptionError, PluginConflict
+from grid_core.wording import listing
 
 if TYPE_CHECKING:
     from grid_core.algorithm import Algorithm
     from grid_core.plugins.catalogue import Catalogue
+    from grid_core.plugins.records import Provider
 
-__all__ = ["ALL", "Selection", "as_names", "select"]
+__all__ = ["ALL", "Selection", "as_names", "family_clash", "select"]
 
 ALL = "all"
 """Stands for every algorithm that is loaded by default."""
@@ -37,7 +39,8 @@ def select(catalogue: Catalogue[Algorithm], names: Iterable[str]) -> Selection:
 
     Raises:
         UnknownAlgorithm: no algorithm or family has such a name.
-        PluginConflict: two plugins claim a name chosen or needed.
+        PluginConflict: two plugins claim a name chosen or needed, or one's algorithm is called as
+            another's family.
         PluginError: a name's plugin failed to load.
     """
     wanted = {found for name in names for found in _expand(catalogue, name)}
@@ -82,6 +85,13 @@ def as_names(names: object) -> tuple[str, ...]:
 def _expand(catalogue: Catalogue[Algorithm], name: str) -> tuple[str, ...]:
     """Return the algorithms that a name, a family or ``all`` stands for."""
     if name in catalogue.claims:
+        clash = family_clash(catalogue, name)
+        if clash:
+            algorithm, family = clash
+            raise PluginConflict(
+                f"{name!r} is both an algorithm of {algorithm} and a family of {listing(family)}; "
+                "uninstall one of them, or have its author rename the algorithm or the family"
+            )
         return (name,)
     every = [(n, offer.value) for n, offers in catalogue.claims.items() for offer in offers]
     if name == ALL:
@@ -90,6 +100,26 @@ def _expand(catalogue: Catalogue[Algorithm], name: str) -> tuple[str, ...]:
     if not found:
         raise catalogue.missing(name, tuple(sorted({*catalogue.names, *_families(every), ALL})))
     return found
+
+
+def family_clash(
+    catalogue: Catalogue[Algorithm], name: str
+) -> tuple[Provider, tuple[Provider, ...]] | None:
+    """Say who offers an algorithm and who a family of one name, where these are two things.
+
+    An algorithm that is in the family of its own name stands for itself, whoever joins the family.
+    """
+    offers = catalogue.claims.get(name, ())
+    if not offers or any(offer.value.family == name for offer in offers):
+        return None
+    own = offers[0].provider
+    families = {
+        offer.provider
+        for others in catalogue.claims.values()
+        for offer in others
+        if offer.value.family == name and offer.provider != own
+    }
+    return (own, tuple(sorted(families))) if families else None
 
 
 def _families(every: Iterable[tuple[str, Algorithm]]) -> set[str]:

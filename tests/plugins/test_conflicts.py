@@ -6,7 +6,7 @@ import pytest
 
 from grid_core.backends import choose_backend
 from grid_core.errors import PluginConflict
-from tests.plugins.builders import FakeBackend, announce, manager, offering, plugin
+from tests.plugins.builders import FakeBackend, algorithm, announce, manager, offering, plugin
 
 FIRST = {"plugin_name": "a", "distribution": "grid-a", "version": "1.0"}
 SECOND = {"plugin_name": "b", "distribution": "grid-b", "version": "2.0"}
@@ -68,3 +68,25 @@ def test_every_conflict_can_be_listed() -> None:
         "plugin 'same': grid-a 1.0 (plugin 'same') and grid-b 2.0 (plugin 'same')",
     )
     assert manager(offering("aba")).conflicts == ()
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_an_algorithm_called_as_another_plugins_family_is_named(*, swap: bool) -> None:
+    """Neither the algorithm nor the family is taken in silence."""
+    family = announce(plugin(algorithms=[algorithm("aba", family="fd")]), "a", "grid-a", "1.0")
+    single = announce(plugin(algorithms=[algorithm("fd", family="fam")]), "b", "grid-b", "2.0")
+    plugins = manager(*([single, family] if swap else [family, single]))
+    with pytest.raises(PluginConflict, match="'fd' is both an algorithm of grid-b") as caught:
+        plugins.select(["fd"])
+    assert "a family of grid-a 1.0 (plugin 'a')" in str(caught.value)
+    assert plugins.select(["fam", "aba"]).chosen == ("fd", "aba")
+    assert plugins.conflicts == (
+        "algorithm and family 'fd': grid-b 2.0 (plugin 'b') and grid-a 1.0 (plugin 'a')",
+    )
+
+
+def test_who_joins_the_family_that_an_algorithm_is_named_for_is_no_clash() -> None:
+    own = announce(plugin(algorithms=[algorithm("fd", family="fd")]), "a", "grid-a", "1.0")
+    joins = announce(plugin(algorithms=[algorithm("mine", family="fd")]), "b", "grid-b", "2.0")
+    assert manager(own, joins).select("fd").chosen == ("fd",)
+    assert manager(own, joins).conflicts == ()
