@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 import warnings
 from typing import TYPE_CHECKING
 
@@ -134,7 +134,7 @@ class BuildStore:
         line = json.dumps(header, sort_keys=True).encode() + b"\n"
         part = None
         try:
-            handle, part = tempfile.mkstemp(dir=self.root, suffix=".part")
+            handle, part = _create(self.root)
             with os.fdopen(handle, "wb") as file:
                 file.write(line + payload)
             # Not synced to the disk: what a power cut damages is found and rebuilt.
@@ -158,6 +158,13 @@ class BuildStore:
             CacheWarning,
             stacklevel=3,
         )
+
+
+def _create(folder: Path) -> tuple[int, str]:
+    """Open a new file; its mode is the umask's, so that who may read the folder may read it."""
+    name = os.path.join(folder, f"{secrets.token_hex(8)}.part")  # noqa: PTH118
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(name, flags, 0o666), name
 
 
 def _read(path: Path, key: str) -> bytes | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -199,7 +200,7 @@ def test_a_folder_that_cannot_be_made_warns_once_and_builds(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "replacement", "message"),
     [
-        ("tempfile.mkstemp", _no_space, "No space left"),
+        ("grid_core.artifact.store._create", _no_space, "No space left"),
         ("os.replace", _no_space, "No space left"),
         ("pathlib.Path.mkdir", _no_space, "No space left"),
         ("filelock.FileLock", _no_locks, "no flock here"),
@@ -241,7 +242,19 @@ def test_a_kept_build_needs_no_lock_and_no_writing(
     """A cache on a medium that only reads."""
     filled(cache)
     monkeypatch.setattr("filelock.FileLock", _no_locks)
-    monkeypatch.setattr("tempfile.mkstemp", _no_space)
+    monkeypatch.setattr(store, "_create", _no_space)
     build = Builder()
     assert cache.fetch(KEY, WHAT, build) == PAYLOAD
     assert build.calls == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_a_builds_mode_is_the_umasks(cache: BuildStore, umask: int, mode: int) -> None:
+    """What root built beforehand, a user reads."""
+    before = os.umask(umask)
+    try:
+        path = filled(cache)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == mode
