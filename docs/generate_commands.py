@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.testing import CliRunner
 
-from grid_core.cli.main import COMMANDS, cli
+from grid_core.cli.root import COMMANDS, cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,10 +5,14 @@
 >>> tau = robot.inverse_dynamics(q, qd, qdd)
 """
 
-from grid_core.descriptor.describing import describe_model
-from grid_core.handle import RobotHandle
-from grid_core.loading import AlgorithmInfo, list_algorithms, load_robot
-from grid_core.registry import get_robot, list_registered, register_robot
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from grid_core.descriptor.describing import describe_model
+    from grid_core.handle import RobotHandle
+    from grid_core.loading import AlgorithmInfo, list_algorithms, load_robot
+    from grid_core.registry import get_robot, list_registered, register_robot
 
 __all__ = [
     "AlgorithmInfo",
@@ -20,3 +24,35 @@ __all__ = [
     "load_robot",
     "register_robot",
 ]
+
+_HOMES = {
+    "AlgorithmInfo": "loading",
+    "RobotHandle": "handle",
+    "describe_model": "descriptor.describing",
+    "get_robot": "registry",
+    "list_algorithms": "loading",
+    "list_registered": "registry",
+    "load_robot": "loading",
+    "register_robot": "registry",
+}
+"""Which module has each name: all are imported at first use, so that ``grid`` starts at once."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"grid_core.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    if not name.startswith("_"):
+        # grid_core.errors and the like need no import of their own.
+        full = f"grid_core.{name}"
+        try:
+            return importlib.import_module(full)
+        except ModuleNotFoundError as error:
+            if error.name != full:
+                raise
+    raise AttributeError(f"module 'grid_core' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

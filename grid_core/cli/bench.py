@@ -209,5 +209,7 @@ def _write(value: dict[str, Any], path: Path | None) -> None:
         return
     try:
         path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise OptionError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -85,5 +85,7 @@ def _write(text: str, output: str | None) -> None:
         return
     try:
         Path(output).write_text(f"{text}\n", encoding="utf-8")
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise GridError(f"{output} cannot be written: {error.strerror}") from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grid_core.cli.guard import Session, guarded
+from grid_core.cli.guard import Session, guarded, telling_closed_pipes
 from grid_core.errors import GridError
 from grid_core.wording import listing, near
 
@@ -62,6 +62,22 @@ class GridGroup(click.Group):
         if session is not None and name not in self.modules:
             session.provider = _provider(name)
         return super().resolve_command(ctx, args)
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Read the command line, which prints where help or the version is wanted."""
+        with telling_closed_pipes():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with telling_closed_pipes():
+            return super().invoke(ctx)
 
     def main(
         self,

@@ -18,7 +18,16 @@ from grid_core.errors import GridError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["EXIT_ERROR", "EXIT_INTERRUPTED", "EXIT_UNEXPECTED", "Session", "guarded"]
+__all__ = [
+    "EXIT_CLOSED",
+    "EXIT_ERROR",
+    "EXIT_INTERRUPTED",
+    "EXIT_UNEXPECTED",
+    "OutputClosed",
+    "Session",
+    "guarded",
+    "telling_closed_pipes",
+]
 
 EXIT_UNEXPECTED = 1
 """A check that failed, or an error that nobody foresaw."""
@@ -26,12 +35,27 @@ EXIT_ERROR = 2
 """A `GridError`, or a command line that cannot be understood."""
 EXIT_INTERRUPTED = 130
 """Ctrl-C, as shells count it."""
+EXIT_CLOSED = 141
+"""Who read the output went away, as shells count it."""
 
 _OWN_WARNINGS = tuple(
     kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Warning)
 )
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """Click's answer to a group without a command; older ones print the help themselves."""
+
+
+class OutputClosed(Exception):
+    """Who read the output went away; no `OSError`, for Click would exit with 1."""
+
+
+@contextlib.contextmanager
+def telling_closed_pipes() -> Iterator[None]:
+    """Turn a broken pipe into `OutputClosed`."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise OutputClosed from error
 
 
 @define
@@ -63,10 +87,17 @@ def guarded(run: Callable[[], object], session: Session) -> int:
     try:
         with _warnings_as_lines(session):
             code = _run(run, session)
-            sys.stdout.flush()
-    except BrokenPipeError:
-        _silence(sys.stdout)
-        return EXIT_UNEXPECTED
+    except (OutputClosed, BrokenPipeError):
+        code = EXIT_CLOSED
+    # Here, for the interpreter would do it with a traceback.
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError as error:
+            _silence(stream)
+            if code == 0:
+                code = EXIT_CLOSED if isinstance(error, BrokenPipeError) else EXIT_UNEXPECTED
     return code
 
 
@@ -79,7 +110,7 @@ def _run(run: Callable[[], object], session: Session) -> int:
     except click.UsageError as error:
         _show_usage(error, session)
         return EXIT_ERROR
-    except BrokenPipeError:
+    except (OutputClosed, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - users get a line, --debug the rest
         text, code = _explain(error, session)

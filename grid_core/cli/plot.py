@@ -112,6 +112,8 @@ def draw(model: RobotModel, q: Array, path: Path) -> None:
     axes.set_title(f"{model.name}: {_legend(model)}", fontsize=9, parse_math=False)
     try:
         figure.savefig(path)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise OptionError(f"{path} cannot be written: {error.strerror or error}") from error
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 from attrs import asdict
 
-from grid_core.cli.main import COMMANDS
 from grid_core.cli.options import example, grid_command, json_flag
 from grid_core.cli.output import print_json, print_table
+from grid_core.cli.root import COMMANDS
 from grid_core.plugins import plugin_manager
 from grid_core.wording import listing
 

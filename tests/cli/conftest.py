@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from grid_core.assets import asset_path
-from grid_core.cli.main import cli
+from grid_core.cli.root import cli
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from grid_core.cli.group import GridGroup
-from grid_core.cli.main import COMMANDS, cli
+from grid_core.cli.root import COMMANDS, cli
 from grid_core.errors import GridError, ModelWarning
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def test_an_error_is_one_line_and_a_code(error: BaseException, code: int, messag
 
 def test_a_broken_pipe_is_quiet() -> None:
     result = go(raising(BrokenPipeError()))
-    assert (result.exit_code, result.output) == (1, "")
+    assert (result.exit_code, result.output) == (141, "")
 
 
 def test_a_warning_is_one_line_once() -> None:

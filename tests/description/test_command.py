@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from grid_core import describe_model
-from grid_core.cli.main import cli
+from grid_core.cli.root import cli
 from grid_core.description import description_identity, json_schema
 from tests.description.directories import EVERY, R1400, copied, edit
 

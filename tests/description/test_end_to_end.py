@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from grid_core import load_robot
-from grid_core.cli.main import cli
+from grid_core.cli.root import cli
 from grid_core.description import (
     Calibration,
     Program,

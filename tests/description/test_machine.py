@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from grid_core.cli.main import cli
+from grid_core.cli.root import cli
 from grid_core.description import Calibration, CompiledCell, compile_machine, description_identity
 from grid_core.errors import DescriptionError
 from tests.description.calibrations import FULL, document

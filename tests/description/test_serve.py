@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from grid_core.cli.main import cli
+from grid_core.cli.root import cli
 from grid_core.description import (
     RemoteCell,
     compile_machine,

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import grid_core
 from grid_core.assets import asset_path
-from grid_core.cli.main import cli
+from grid_core.cli.root import cli
 from grid_core.descriptor import load_descriptor
 from tests.descriptor.robots import HERE, descriptor, path, text
 
