@@ -147,8 +147,19 @@ def test_axes_are_normalised(xyz, axis):
     np.testing.assert_allclose(model.joints[0].axis, axis, rtol=1e-15)
 
 
+@pytest.mark.parametrize("size", ["1e-200", "5e-324", "1e-13"])
+def test_a_tiny_axis_is_no_zero_one(size):
+    """It is made a unit one, with a warning: it may be noise around zero."""
+    document = one_joint(f'{LIMIT}<axis xyz="{size} 0 {size}"/>')
+    with pytest.warns(ModelWarning, match=r"'j1' attribute 'xyz'.*may be zero with rounding"):
+        model = load_urdf_string(document)
+    np.testing.assert_allclose(model.joints[0].axis, [math.sqrt(0.5), 0, math.sqrt(0.5)])
+    with pytest.raises(ModelError, match="may be zero"):
+        load_urdf_string(document, strict=True)
+
+
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "planar"])
-@pytest.mark.parametrize("xyz", ["0 0 0", "1e-200 0 0", "-0 0.0 0e5"])
+@pytest.mark.parametrize("xyz", ["0 0 0", "1e-999 0 0", "-0 0.0 0e5"])
 def test_zero_axes(kind, xyz):
     """A moving joint needs an axis."""
     with pytest.raises(ModelError, match=f"'j1' attribute 'xyz'.*axis of a {kind} joint") as caught:
@@ -374,3 +385,30 @@ def test_ignored_elements():
     )
     plain = load_urdf_string(robot(BASE, ARM, joint("j1", "base", "arm")))
     assert load_urdf_string(document) == plain
+
+
+def test_an_overflow_over_fixed_joints_says_where():
+    far = '\n<origin xyz="1e308 0 0"/>'
+    document = robot(
+        BASE, link("a"), link("b"),
+        joint("j1", "base", "a", far, "fixed"),
+        joint("j2", "a", "b", far, "fixed"),
+    )  # fmt: skip
+    with pytest.raises(ModelError, match="placement of link 'b' overflows") as caught:
+        load_urdf_string(document)
+    error = caught.value
+    found = (error.line, error.element, error.name, error.attribute)
+    assert found == (8, "origin", "j2", "xyz")
+
+
+def test_an_overflow_of_merged_masses_says_where():
+    heavy = f'<inertial><mass value="1e308"/>{INERTIA}</inertial>'
+    document = robot(
+        BASE, link("a", heavy), link("b", heavy),
+        joint("j1", "base", "a"),
+        joint("j2", "a", "b", "", "fixed"),
+    )  # fmt: skip
+    with pytest.raises(ModelError, match="mass of body 'a' overflows") as caught:
+        load_urdf_string(document)
+    error = caught.value
+    assert (error.line, error.element, error.name, error.attribute) == (4, "mass", "b", "value")

@@ -48,7 +48,7 @@ def assemble(tree: Tree, report: Report, *, floating_base: bool) -> RobotModel:
         for joint in tree.order:
             parts.add(joint)
         model = parts.model()
-    check_finite(model, report)
+    check_finite(model, tree, report)
     note_zero_outside(model, report)
     return model
 

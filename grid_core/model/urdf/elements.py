@@ -101,6 +101,8 @@ class JointElement:
     mimic: MimicElement | None
     damping: float
     friction: float
+    origin_line: int | None = None
+    """Where its ``<origin>`` stands; the joint's own line without one."""
     held: float | None = None
     """Where the joint is held [rad or m], by what was asked of the reader; None: it is not."""
 

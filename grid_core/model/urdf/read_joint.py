@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["read_joint"]
 
+_NOISE = 1e-12
+"""A shorter axis is suspicious."""
+_SMALL, _LARGE = 1e-100, 1e100
+"""Between them an axis is normalised as it stands."""
 _SYNONYMS = {"screw": "helical", "ball": "spherical"}
-_SMALLEST_AXIS = 1e-12
-"""An axis shorter than this is rounding noise around zero."""
 
 
 def read_joint(node: Node, report: Report) -> JointElement:
@@ -53,6 +55,7 @@ def read_joint(node: Node, report: Report) -> JointElement:
         mimic=None if kind is JointType.FIXED else _mimic(joint),
         damping=damping,
         friction=friction,
+        origin_line=next((n.line for n in node.children if n.tag == "origin"), node.line),
     )
 
 
@@ -83,11 +86,14 @@ def _axis(joint: Element, kind: JointType) -> tuple[Array | None, float]:
         message = 'a helical joint needs its pitch [m/rad], as in <axis xyz="0 0 1" pitch="0.01"/>'
         raise (element or joint).error(message, "pitch" if element else None)
     xyz = (element.vector("xyz", 3) if element else None) or (1.0, 0.0, 0.0)
-    length = math.hypot(*xyz)
-    if element is not None and not _SMALLEST_AXIS < length < math.inf:
-        state = "zero" if length < 1.0 else "unbounded"
-        raise element.error(f"the axis of a {kind.value} joint has {state} length", "xyz")
-    return np.array(xyz) / length, pitch or 0.0
+    largest = max(abs(value) for value in xyz)
+    if element is not None and largest == 0.0:
+        raise element.error(f"the axis of a {kind.value} joint has zero length", "xyz")
+    if element is not None and largest < _NOISE:
+        element.warn("an axis this short may be zero with rounding errors", "xyz")
+    # Scaled before it is squared, so that no length is lost at either end of the exponents.
+    scaled = xyz if _SMALL < largest < _LARGE else [value / largest for value in xyz]
+    return np.array(scaled) / math.hypot(*scaled), pitch or 0.0
 
 
 def _dynamics(joint: Element, kind: JointType) -> tuple[float, float]:
