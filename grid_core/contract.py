@@ -36,6 +36,7 @@ DTYPES = ("float32", "float64")
 HANDLE_ATTRIBUTES = frozenset(
     {
         *("algorithms", "backend", "body_names", "calls", "close", "closed", "difference", "dtype"),
+        "ee_joint_names",
         *("floating_base", "integrate", "joint_effort_limits", "joint_names", "joint_pos_limits"),
         *(
             "joint_vel_limits",

@@ -6,26 +6,54 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from grid_core.arguments import argument_fault
+from grid_core.errors import ArgumentError
+from grid_core.wording import brief
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from grid_core.operation_call import OperationCall
 
-__all__ = ["customise"]
+__all__ = ["customise", "require_flag"]
 
 
 def customise(method: Callable[..., Any], call: OperationCall) -> Callable[..., Any]:
-    """Bind the generated call as the first argument; users see the rest of the signature."""
+    """Bind the generated call as the first argument; users see the rest of the signature.
+
+    Arguments that do not fit it are refused in the words of a generated operation.
+    """
+    own = inspect.signature(method)
+    parameters = list(own.parameters.values())[1:]
+    seen = own.replace(parameters=parameters)
+    bare = own.replace(parameters=[p.replace(annotation=p.empty) for p in parameters])
 
     @functools.wraps(method)
     def bound(*args: Any, **keywords: Any) -> Any:
-        return method(call, *args, **keywords)
+        try:
+            return method(call, *args, **keywords)
+        except TypeError:
+            # Looked at afterwards: calls that are right pay nothing.
+            fault = argument_fault(call.__name__, bare, args, keywords)
+            if fault is None:
+                raise
+            raise ArgumentError(fault) from None
 
-    seen = inspect.signature(method)
-    bound.__signature__ = seen.replace(  # type: ignore[attr-defined]
-        parameters=list(seen.parameters.values())[1:]
-    )
+    bound.__signature__ = seen  # type: ignore[attr-defined]
     bound.__name__ = call.__name__
     bound.__qualname__ = call.__qualname__
     bound.__doc__ = f"{inspect.getdoc(method) or call.algorithm.summary}\n\n{call.__doc__}"
     return bound
+
+
+def require_flag(call: OperationCall, name: str, value: object) -> bool:
+    """Return an argument that is True or False.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{call.__name__}: {name} must be True or False; got {brief(value)}")
+    return bool(value)

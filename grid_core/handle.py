@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
+from grid_core.arguments import checked_arguments
 from grid_core.custom_call import customise
 from grid_core.descriptor.build import describe
-from grid_core.errors import HandleClosed, OperationNotLoaded
+from grid_core.errors import ArgumentError, GridError, HandleClosed, OperationNotLoaded
 from grid_core.operation_call import OperationCall
+from grid_core.plugins.selection import ALL, select
 from grid_core.spaces import Spaces
 from grid_core.wording import listing, near
 
@@ -141,6 +143,11 @@ class RobotHandle:
         return len(self.options.targets)
 
     @property
+    def ee_joint_names(self) -> tuple[str, ...]:
+        """Names of the end-effector targets, in the order of the results' rows."""
+        return tuple(self.model.frames[target].name for target in self.options.targets)
+
+    @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the effective joints by ID."""
         return tuple(joint.name for joint in self.model.joints)
@@ -173,6 +180,7 @@ class RobotHandle:
         """Return the configuration of zero motion, shape (nq,)."""
         return self._spaces.neutral()
 
+    @checked_arguments
     def random_configuration(
         self, rng: np.random.Generator | int | None = None, batch: int | None = None
     ) -> NDArray[Any]:
@@ -184,6 +192,7 @@ class RobotHandle:
         """
         return self._spaces.random(rng, batch)
 
+    @checked_arguments
     def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
         """Move configurations by tangent vectors, unit time: q ⊕ v.
 
@@ -193,6 +202,7 @@ class RobotHandle:
         """
         return self._spaces.integrate(q, v)
 
+    @checked_arguments
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[Any]:
         """Return the tangent vectors that move q0 to q1, shape (B, nv) or (nv,) [rad or m].
 
@@ -240,6 +250,17 @@ class RobotHandle:
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.algorithms})
 
+    def __copy__(self) -> Self:
+        # The same robot and compiled operations: `__reduce_ex__` would be asked otherwise.
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise ArgumentError(
+            "a handle cannot be pickled; load the robot in each process that needs it"
+        )
+
     def __repr__(self) -> str:
         if self.closed:
             return f"<RobotHandle {self.name!r}, closed>"
@@ -262,14 +283,24 @@ class RobotHandle:
         values = [get(joint.limits) for joint in self.model.joints]
         return np.array([default if v is None else v for v in values], dtype=np.float64)
 
+    def _wanted(self, name: str) -> list[str]:
+        """Return the shortest `algorithm_list` for this handle's operations and one more."""
+        try:
+            whole = select(self._plugins.algorithms, (ALL,)).chosen
+        except GridError:  # two plugins claim a name
+            return [*self.algorithms, name]
+        had = set(self.algorithms)
+        if len(whole) < 2 or not had.issuperset(whole):
+            return [*self.algorithms, name]
+        return [ALL, *(n for n in self.algorithms if n not in whole), name]
+
     def _not_loaded(self, name: str) -> OperationNotLoaded:
         catalogue = self._plugins.algorithms
         loaded = listing(self.algorithms)
         if name in catalogue.claims:
-            wanted = [*self.algorithms, name]
             return OperationNotLoaded(
                 f"{name} is not loaded into the handle of {self.name!r}, which has {loaded}; "
-                f"load the robot with algorithm_list={wanted}"
+                f"load the robot with algorithm_list={self._wanted(name)}"
             )
         failed = [r.failure() for r in self._plugins.failures if name in r.algorithms]
         if failed:

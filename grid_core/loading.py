@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve, frozen
 
 from grid_core.algorithm import Options
+from grid_core.arguments import checked_options
 from grid_core.backend import BuildSettings
 from grid_core.backends import choose_backend, choose_dtype
 from grid_core.binding import Binding
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["AlgorithmInfo", "list_algorithms", "load", "load_robot"]
 
 
+@checked_options
 def load_robot(
     source: str | os.PathLike[str] | RobotModel | None = None,
     *,

@@ -6,7 +6,7 @@ import collections
 import itertools
 import math
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 from attrs import evolve, frozen
@@ -85,6 +85,12 @@ class OperationCall:
         edge = getattr(binding.backend, "edge", None)
         self._edge: DeviceEdge | None = None if edge is None else edge(binding.settings)
         self.dtype_name = binding.dtype.name
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise ArgumentError(
+            f"{self.__name__} of a handle cannot be pickled; load the robot in each "
+            "process that needs it"
+        )
 
     def __repr__(self) -> str:
         return f"<{self.__name__}{self.__signature__} of {self._binding.name!r}>"

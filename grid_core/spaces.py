@@ -17,6 +17,7 @@ from grid_core.model.configuration import (
     random_configuration,
 )
 from grid_core.program.convention import wxyz_to_xyzw, xyzw_to_wxyz
+from grid_core.wording import brief
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -45,8 +46,14 @@ class Spaces:
     def random(self, rng: np.random.Generator | int | None, batch: int | None) -> NDArray[Any]:
         """Return random configurations, shape (batch, nq) or (nq,)."""
         if batch is not None and (not isinstance(batch, int | np.integer) or batch < 0):
-            raise InputError(f"random_configuration: batch must be a count; got {batch!r}")
-        generator = np.random.default_rng(rng)
+            raise InputError(f"random_configuration: batch must be a count; got {brief(batch)}")
+        try:
+            generator = np.random.default_rng(rng)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                "random_configuration: rng must be a NumPy generator, a seed from 0 on, or None; "
+                f"got {brief(rng)}"
+            ) from error
         return self._outward(random_configuration(self.model, generator, batch))
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:

@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grid_core.errors import UnknownName
+from grid_core.errors import ArgumentError, UnknownName
 from grid_core.model.types import Frame, FrameKind, RobotModel
-from grid_core.wording import listing, near
+from grid_core.wording import brief, listing, near
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from grid_core.algorithm import Options
 
-__all__ = ["chosen_frame", "find_frame", "find_targets", "first_leaf"]
+__all__ = [
+    "chosen_frame",
+    "find_frame",
+    "find_targets",
+    "first_leaf",
+    "require_name",
+    "require_names",
+]
+
+
+def require_name(argument: str, value: object) -> str:
+    """Return an argument that names a frame.
+
+    Raises:
+        ArgumentError: it is no text.
+    """
+    if not isinstance(value, str):
+        raise ArgumentError(f"{argument} must be the name of a frame; got {brief(value)}")
+    return value
+
+
+def require_names(argument: str, value: object) -> tuple[str, ...] | None:
+    """Return an argument that names frames: one name, a list of them, or None.
+
+    Raises:
+        ArgumentError: it is none of these.
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return (value,)
+    names = tuple(value) if isinstance(value, Iterable) else None
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise ArgumentError(f"{argument} must be a name or a list of names; got {brief(value)}")
+    return names
 
 
 def find_targets(model: RobotModel, names: Iterable[str] | None) -> tuple[int, ...]:
@@ -52,7 +85,7 @@ def find_frame(model: RobotModel, name: str, argument: str) -> int:
         return 0
     found = _frame_of_link(model, name)
     if found is None:
-        raise _unknown(model, frames, name, argument)
+        raise _unknown(model, frames, name, argument, links=True)
     return found
 
 
@@ -70,11 +103,36 @@ def _by_name(model: RobotModel) -> dict[str, int]:
     return {f.name: f.id for f in model.frames if f.kind is not FrameKind.ROOT}
 
 
-def _unknown(model: RobotModel, frames: dict[str, int], name: str, argument: str) -> UnknownName:
+def _unknown(
+    model: RobotModel, frames: dict[str, int], name: str, argument: str, *, links: bool = False
+) -> UnknownName:
+    """Make the error for a name that no joint has, nor, where links may be named, any link."""
+    if not links:
+        joint = _joint_of_link(model, name)
+        hint = near(name, frames)
+        if joint is not None:
+            hint = f": that is a link, and its joint is {joint!r}"
+        return UnknownName(
+            f"{argument}: {model.name!r} has no joint {name!r}{hint}; it has {listing(frames)}"
+        )
+    others = [link.name for link in model.links if link.name not in frames]
+    hint = near(name, [*frames, *others]) or _starts(name, [*frames, *others])
     return UnknownName(
-        f"{argument}: {model.name!r} has no joint {name!r}{near(name, frames)}; "
-        f"it has {listing(frames)}"
+        f"{argument}: {model.name!r} has no joint or link {name!r}{hint}; it has the joints "
+        f"{listing(frames)}, and the links {listing(others)}"
     )
+
+
+def _starts(name: str, known: list[str]) -> str:
+    """Return the hint of `near` for names that begin as one does, at most three."""
+    found = [repr(k) for k in known if name and k.casefold().startswith(name.casefold())]
+    return f" (did you mean {listing(found[:3], 'or')}?)" if found else ""
+
+
+def _joint_of_link(model: RobotModel, name: str) -> str | None:
+    """The name of the joint, or fixed joint, whose frame a link's is."""
+    frame = _frame_of_link(model, name)
+    return None if frame is None else model.frames[frame].name
 
 
 def _frame_of_link(model: RobotModel, name: str) -> int | None:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["listing", "near"]
+__all__ = ["brief", "listing", "near"]
+
+
+def brief(value: object) -> str:
+    """Return what a caller gave, on one line: its repr, or its type where that is long."""
+    text = repr(value)
+    short = len(text) <= 60 and "\n" not in text
+    return text if short else f"a value of type {type(value).__name__}"
 
 
 def listing(names: Iterable[object], last: str = "and") -> str:

@@ -12,8 +12,8 @@ from grid_core.errors import ArgumentError
 from grid_core.hookspecs import hookimpl
 from grid_core.model.types import JointKind
 from grid_core.offsets import offset_transforms
-from grid_core.targets import find_frame, find_targets
-from grid_core.wording import listing
+from grid_core.targets import find_frame, find_targets, require_name, require_names
+from grid_core.wording import brief, listing
 from grid_plugins.eepose import program, reference
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def runtime(
         out: array to write the result into.
     """
     model, name = call.model, call.__name__
-    names = [ee_joint_names] if isinstance(ee_joint_names, str) else ee_joint_names
+    names = require_names(f"{name}: ee_joint_names", ee_joint_names)
     frames = [model.frames[target] for target in find_targets(model, names)]
     placed = np.array([frame.placement for frame in frames]).reshape(len(frames), 4, 4)
     placed = placed @ offset_transforms(name, ee_offsets, len(frames))
@@ -137,11 +137,13 @@ def placement(call: OperationCall, q: Any, frame: str | None = None, *, out: Any
 
 def _of_frame(call: OperationCall, frame: str | None, reference_frame: str) -> OperationCall:
     """Return the call that is compiled for a frame."""
-    kind = reference_frame.lower() if isinstance(reference_frame, str) else reference_frame
-    if kind not in REFERENCE_FRAMES:
+    if frame is not None:
+        require_name(f"{call.__name__}: frame", frame)
+    kind = reference_frame.lower() if isinstance(reference_frame, str) else None
+    if kind is None or kind not in REFERENCE_FRAMES:
         raise ArgumentError(
             f"{call.__name__}: reference_frame must be {listing(REFERENCE_FRAMES, 'or')}; "
-            f"got {reference_frame!r}"
+            f"got {brief(reference_frame)}"
         )
     if frame is None and kind == call.options.reference_frame:
         return call

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from grid_core.algorithm import Algorithm, BenchmarkCase, Port
+from grid_core.custom_call import require_flag
 from grid_core.hookspecs import hookimpl
 from grid_core.program.products import jvp_of, vjp_of
 from grid_plugins.fd import program, reference
@@ -97,7 +98,7 @@ def gradient(
             its own, compiled at its first use.
         out: array to write the result into; two arrays with `return_minv`.
     """
-    if return_minv:
+    if require_flag(call, "return_minv", return_minv):
         call = call.companion(WITH_MINV)
     return call(q, qd, u, f_ext, gravity=gravity, out=out)
 

@@ -91,7 +91,7 @@ def test_the_first_end_effector_is_the_default_frame(go2) -> None:
 
 def test_unknown_frames_and_axes(go2) -> None:
     q = go2.neutral_configuration()
-    with pytest.raises(UnknownName, match=r"frame: 'go2.*' has no joint 'tool0'"):
+    with pytest.raises(UnknownName, match=r"frame: 'go2.*' has no joint or link 'tool0'"):
         go2.frame_jacobian(q, "tool0")
     with pytest.raises(ArgumentError, match="reference_frame must be local_world_aligned, local"):
         go2.frame_jacobian(q, reference_frame="base")
@@ -200,3 +200,29 @@ def test_the_docstrings_say_which_jacobian(go2) -> None:
     assert "not an angular velocity" in go2.end_effector_pose_gradient.__doc__
     assert "singular at pitch" in go2.end_effector_pose_hessian.__doc__
     assert "no\nsingularity" in go2.frame_jacobian.__doc__
+
+
+def test_what_is_no_name_of_a_frame_is_refused(go2) -> None:
+    q, qd = go2.neutral_configuration(), np.zeros(go2.nv)
+    for call in (
+        lambda: go2.frame_placement("tool", q),
+        lambda: go2.frame_jacobian_dot(q, "tool", qd),
+        lambda: go2.frame_placement(q, 7),
+    ):
+        with pytest.raises(ArgumentError, match=r"frame_\w+: frame must be the name of a frame"):
+            call()
+    with pytest.raises(ArgumentError, match="reference_frame must be"):
+        go2.frame_jacobian(q, None, q)
+    with pytest.raises(ArgumentError, match="end_effector_pose: q is missing"):
+        go2.end_effector_pose()
+
+
+def test_links_are_told_from_joints(go2) -> None:
+    joint = go2.ee_joint_names[0]
+    link = go2.body_names[go2.model.leaves[0]]
+    with pytest.raises(UnknownName, match=f"has no joint '{link}': that is a link, .* '{joint}'"):
+        load(asset_path("go2"), ee_joint_names=[link])
+    with pytest.raises(UnknownName, match=r"no joint or link 'FL_cal' \(did you mean .*FL_calf"):
+        go2.frame_placement(go2.neutral_configuration(), "FL_cal")
+    with pytest.raises(UnknownName, match=r"no joint or link 'FR_' \(did you mean 'FR_"):
+        go2.frame_placement(go2.neutral_configuration(), "FR_")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
 
-from grid_core.errors import InputError, OperationNotLoaded
+from grid_core.errors import ArgumentError, InputError, OperationNotLoaded
 from tests.plugins.builders import algorithm, load_arm
 
 INF = np.inf
@@ -18,6 +19,7 @@ def test_numbers_and_names() -> None:
     assert (robot.nq, robot.nv, robot.nj, robot.nb) == (2, 2, 2, 2)
     assert (robot.num_joints, robot.num_vel, robot.num_bodies, robot.num_ees) == (2, 2, 2, 1)
     assert robot.joint_names == ("shoulder", "elbow")
+    assert robot.ee_joint_names == ("elbow",)
     assert robot.body_names == ("upper", "lower")
     assert (robot.name, robot.backend, robot.floating_base) == ("arm", "fake", False)
     assert robot.dtype == np.float64
@@ -66,6 +68,21 @@ def test_an_operation_that_was_not_loaded_says_how_to_load_it() -> None:
     text = str(caught.value)
     assert text.startswith("coriolis is not loaded into the handle of 'arm', which has product;")
     assert text.endswith("load the robot with algorithm_list=['product', 'coriolis']")
+
+
+def test_all_stands_for_many_names_in_the_advice() -> None:
+    names = ("product", "quotient")
+    robot = load_arm(*map(algorithm, names), algorithm("coriolis", default=False))
+    with pytest.raises(OperationNotLoaded, match=r"algorithm_list=\['all', 'coriolis'\]"):
+        robot.coriolis(1)
+
+
+def test_a_handle_is_not_pickled() -> None:
+    robot = load_arm()
+    with pytest.raises(ArgumentError, match="a handle cannot be pickled; load the robot in each"):
+        pickle.dumps(robot)
+    with pytest.raises(ArgumentError, match="product of a handle cannot be pickled"):
+        pickle.dumps(robot.product)
 
 
 def test_an_unknown_operation_is_answered_with_the_near_ones() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grid_core.algorithm import Port
+from grid_core.custom_call import require_flag
 from grid_core.errors import ArgumentError, InputError
 from grid_core.load_options import LoadOptions
 from grid_core.loading import load
@@ -27,6 +28,7 @@ from tests.plugins.builders import (
 )
 
 RNG = np.random.default_rng(0)
+ONE = np.ones(2)
 
 
 def state(batch: int | None, nq: int = 2, nv: int = 2) -> tuple[Any, Any]:
@@ -174,3 +176,52 @@ def test_arguments_are_checked_as_python_would() -> None:
         assert message in str(caught.value)
         assert isinstance(caught.value, TypeError)
         assert "product(q, qd, f_ext=None, *, gravity=-9.81, out=None)" in str(caught.value)
+
+
+def written(call: Any, q: Any, scale: float = 1.0, *, loud: bool = False, out: Any = None) -> Any:
+    """Multiply, as a plugin may."""
+    if require_flag(call, "loud", loud):
+        return q + "text"
+    return scale * call(q, q, out=out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "message"),
+    [
+        ((), {}, "q is missing"),
+        ((ONE,), {"scael": 2.0}, "there is no argument 'scael' (did you mean 'scale'?)"),
+        ((ONE, 2.0, True), {}, "3 positional arguments"),
+        ((ONE,), {"q": ONE}, "q is given twice"),
+    ],
+)
+def test_a_hand_written_method_is_checked_like_a_generated_one(
+    arguments: Any, keywords: Any, message: str
+) -> None:
+    robot = load_arm(algorithm(method=written))
+    with pytest.raises(ArgumentError) as caught:
+        robot.product(*arguments, **keywords)
+    takes = "it is product(q, scale=1.0, *, loud=False, out=None)"
+    assert str(caught.value) == f"product: {message}; {takes}"
+
+
+def test_a_type_error_inside_a_hand_written_method_stays_what_it_is() -> None:
+    robot = load_arm(algorithm(method=written))
+    with pytest.raises(TypeError) as caught:
+        robot.product([1.0], loud=True)
+    assert not isinstance(caught.value, ArgumentError)
+    with pytest.raises(ArgumentError, match="product: loud must be True or False; got 'yes'"):
+        robot.product(ONE, loud="yes")
+
+
+def test_the_handles_own_methods_are_checked_alike() -> None:
+    robot = load_arm()
+    for call, message in (
+        (lambda: robot.integrate(ONE), r"integrate: v is missing; it is integrate\(q, v\)"),
+        (lambda: robot.difference(ONE, ONE, ONE), "difference: 3 positional arguments"),
+        (lambda: robot.random_configuration(bach=1), r"'bach' \(did you mean 'batch'\?\)"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            call()
+    for seed in ("a", -1):
+        with pytest.raises(InputError, match="random_configuration: rng must be a NumPy generator"):
+            robot.random_configuration(seed)
