@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grid_core.assets import asset_names
 from grid_core.errors import GridError, ModelError, OptionError, PluginConflict, PluginError
 from grid_core.model.types import RobotModel
 from grid_core.plugins.catalogue import failures_note
@@ -65,6 +66,11 @@ def read_model(
         model = offer.value.load(
             source, floating_base=options.floating_base, strict=options.strict, **keywords
         )
+    except ModelError as error:
+        hint = _name_hint(source)
+        if hint:
+            raise ModelError(f"no such file; {hint}", file=str(source)) from error
+        raise
     except (GridError, Warning):
         raise
     except Exception as error:
@@ -78,6 +84,20 @@ def read_model(
             f"{type(model).__name__}, not a RobotModel"
         )
     return model
+
+
+def _name_hint(source: object) -> str | None:
+    """Say how to load what is no path but the name of a robot that Grid knows."""
+    # The registry loads robots with this module.
+    from grid_core.registry import list_registered  # noqa: PLC0415
+
+    if not isinstance(source, str) or source not in {*list_registered(), *asset_names()}:
+        return None
+    if Path(source).exists():
+        return None
+    if source in list_registered():
+        return f"{source!r} is a registered robot: grid_core.get_robot({source!r}) loads it"
+    return f"{source!r} comes with Grid: its path is grid_core.assets.asset_path({source!r})"
 
 
 def _refuse_calibration(options: LoadOptions, what: str) -> None:

@@ -9,13 +9,15 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grid_core.arguments import checked_options
+from grid_core.assets import asset_names
 from grid_core.errors import CacheError, ModelError, OptionError, UnknownRobot
 from grid_core.load_options import LoadOptions
 from grid_core.loading import load
 from grid_core.plugins import PluginManager, plugin_manager
 from grid_core.reading import read_model, require_one_source
 from grid_core.targets import find_targets
-from grid_core.wording import listing, near
+from grid_core.wording import brief, listing, near
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,32 +42,40 @@ def data_dir() -> Path:
     return platformdirs.user_data_path("grid") / "robots"
 
 
+@checked_options
 def register_robot(
     name: str,
     source: str | os.PathLike[str] | None = None,
     *,
     urdf_string: str | bytes | None = None,
+    replace: bool = False,
     **options: Any,
 ) -> None:
     """Keep a robot under a name; `get_robot` loads it, in this process or another.
 
-    The URDF's text is copied, so its file may go. A name that is registered already is replaced.
+    The URDF's text is copied, so its file may go. No registration is replaced unasked, and the
+    names of the robots that come with Grid are taken: `grid_core.assets.asset_path`.
 
     Args:
         name: letters, digits, ``.``, ``_`` and ``-``; at most 100.
         source: path of a robot description, as for `grid_core.load_robot`.
         urdf_string: text of a URDF, in place of `source`.
+        replace: whether a robot that has the name already is forgotten.
         **options: what `grid_core.load_robot` takes but ``name``, checked now. A backend need not
             be able to run here.
 
     Raises:
-        OptionError: a bad name or option.
+        OptionError: a bad option, or a name that is bad or taken.
         UnknownAlgorithm: no plugin offers such an algorithm, family or backend.
         ModelError: the description cannot be read.
         UnknownName: the robot has no joint of a name in ``ee_joint_names``.
         CacheError: the file cannot be written.
     """
     _check_name(name)
+    if not isinstance(replace, bool):
+        raise OptionError(f"replace must be True or False; got {brief(replace)}")
+    checked = LoadOptions.check(options)
+    _require_free(name, replace=replace)
     require_one_source(source, urdf_string)
     entry: dict[str, Any] = {"format": FORMAT, "name": name}
     if urdf_string is not None:
@@ -74,12 +84,12 @@ def register_robot(
         entry["urdf"] = _decode(_read(Path(source)))
     else:
         entry["source"] = str(Path(os.fspath(source or "")).absolute())
-    checked = LoadOptions.check(options)
     entry["options"] = _plain(checked, [k for k, value in options.items() if value is not None])
     _check(entry, checked, plugin_manager())
-    _write(name, json.dumps(entry, indent=1, ensure_ascii=False))
+    _write(name, json.dumps(entry, indent=1, ensure_ascii=False), replace=replace)
 
 
+@checked_options
 def get_robot(name: str, **options: Any) -> RobotHandle:
     """Load a registered robot.
 
@@ -109,6 +119,16 @@ def _check_name(name: object) -> str:
             f"a letter or digit; got {name!r}"
         )
     return name
+
+
+def _require_free(name: str, *, replace: bool) -> None:
+    """Raise `OptionError` where a name is another robot's; a file system may fold its case."""
+    if any(name.casefold() == stem.casefold() for stem in asset_names()):
+        raise OptionError(f"{name!r} is a robot that comes with Grid; register under another name")
+    if not replace and (data_dir() / f"{name}.json").exists():
+        raise OptionError(
+            f"{name!r} is registered already; give replace=True to replace it, or another name"
+        )
 
 
 def _check(entry: dict[str, Any], checked: LoadOptions, plugins: PluginManager) -> None:
@@ -144,7 +164,7 @@ def _decode(text: str | bytes) -> str:
     return text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")
 
 
-def _write(name: str, text: str) -> None:
+def _write(name: str, text: str, *, replace: bool) -> None:
     import filelock  # noqa: PLC0415 - who registers no robot needs none
 
     folder = data_dir()
@@ -156,6 +176,11 @@ def _write(name: str, text: str) -> None:
         ):
             file.write(text)
             file.close()
+            try:
+                _require_free(name, replace=replace)  # again, now that no other process writes
+            except OptionError:
+                Path(file.name).unlink()
+                raise
             Path(file.name).replace(folder / f"{name}.json")
     except OSError as error:
         raise CacheError(
@@ -166,10 +191,10 @@ def _write(name: str, text: str) -> None:
 def _stored(name: str) -> dict[str, Any]:
     known = list_registered()
     if name not in known:
-        raise UnknownRobot(
-            f"no robot is registered as {name!r}{near(str(name), known)}; there are "
-            f"{listing(known)}"
-        )
+        hint = f"{near(str(name), known)}; there are {listing(known)}"
+        if name in asset_names():
+            hint = f"; it comes with Grid: load_robot(grid_core.assets.asset_path({name!r}))"
+        raise UnknownRobot(f"no robot is registered as {name!r}{hint}")
     path = data_dir() / f"{_check_name(name)}.json"
     try:
         entry = json.loads(path.read_text(encoding="utf-8"))

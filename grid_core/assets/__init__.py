@@ -6,7 +6,12 @@ from pathlib import Path
 
 from grid_core.errors import UnknownRobot
 
-__all__ = ["asset_path"]
+__all__ = ["asset_names", "asset_path"]
+
+
+def asset_names() -> tuple[str, ...]:
+    """Return the names of the robots that come with Grid, sorted."""
+    return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.urdf")))
 
 
 def asset_path(name: str) -> Path:

@@ -12,7 +12,7 @@ import pytest
 import grid_core
 from grid_core import cores, load_options
 from grid_core.cores import available_cores
-from grid_core.errors import OptionError, UnknownName
+from grid_core.errors import ArgumentError, OptionError, UnknownName
 from grid_core.load_options import DEFAULT_DTYPE, LoadOptions, default_cache_dir
 from tests.plugins.builders import load_arm
 
@@ -58,6 +58,15 @@ def test_a_value_that_an_option_cannot_have_is_refused(
 def test_an_unknown_option_is_answered_with_the_near_ones() -> None:
     with pytest.raises(OptionError, match=r"no option 'num_thread' \(did you mean 'num_threads'"):
         LoadOptions.check({"num_thread": 3})
+
+
+def test_an_unknown_option_of_a_load_is_answered_alike() -> None:
+    loads: tuple[Any, ...] = (grid_core.load_robot, grid_core.register_robot)
+    for load in loads:
+        with pytest.raises(OptionError, match=r"'float_base' \(did you mean 'floating_base'\?\)"):
+            load("arm", float_base=True)
+    with pytest.raises(ArgumentError, match="load_robot: 2 positional arguments; it is load_robot"):
+        loads[0]("arm", "cpu")
 
 
 def test_the_signature_shows_the_defaults() -> None:

@@ -86,13 +86,36 @@ def test_every_kind_of_option_is_kept(tmp_path: Path) -> None:
     assert robot.options.use_joint_dynamics
 
 
-def test_the_names_are_listed_sorted_and_replaced_when_registered_again(folder: Path) -> None:
+def test_the_names_are_listed_sorted_and_replaced_when_it_is_asked_for(folder: Path) -> None:
     assert grid_core.list_registered() == ()
     for name in ("b", "a.2", "b"):
-        grid_core.register_robot(name, urdf_string=ARM)
+        grid_core.register_robot(name, urdf_string=ARM, replace=True)
     assert grid_core.list_registered() == ("a.2", "b")
     assert sorted(p.name for p in folder.iterdir() if p.suffix == ".json") == ["a.2.json", "b.json"]
     assert not list(folder.glob("*.tmp"))
+
+
+def test_a_name_that_is_taken_is_refused(folder: Path) -> None:
+    grid_core.register_robot("b", urdf_string=ARM)
+    with pytest.raises(OptionError, match=r"'b' is registered already; give replace=True"):
+        grid_core.register_robot("b", urdf_string=ARM, dtype="float64")
+    assert json.loads((folder / "b.json").read_text(encoding="utf-8"))["options"] == {}
+    for name in ("iiwa14", "GO2"):
+        with pytest.raises(OptionError, match=f"'{name}' is a robot that comes with Grid"):
+            grid_core.register_robot(name, urdf_string=ARM, replace=True)
+    with pytest.raises(OptionError, match="replace must be True or False; got 'yes'"):
+        grid_core.register_robot("c", urdf_string=ARM, replace="yes")  # type: ignore[arg-type]
+    assert not list(folder.glob("*.tmp"))
+
+
+def test_a_name_given_for_a_path_or_the_other_way_is_told_what_loads_it() -> None:
+    grid_core.register_robot("my-arm", urdf_string=ARM)
+    with pytest.raises(ModelError, match=r"'my-arm' is a registered robot: .*get_robot\('my-arm'"):
+        grid_core.load_robot("my-arm")
+    with pytest.raises(ModelError, match=r"no such file; 'iiwa14' comes with Grid: .*asset_path"):
+        grid_core.load_robot("iiwa14")
+    with pytest.raises(UnknownRobot, match=r"'iiwa14'; it comes with Grid: .*asset_path\('iiwa14'"):
+        grid_core.get_robot("iiwa14")
 
 
 @pytest.mark.parametrize(
