@@ -29,16 +29,15 @@ _STEP_WORK = 2e7
 
 
 @functools.cache
-def _math_addresses() -> tuple[int, int]:
-    """Addresses of the C library's double-precision sin and cos."""
+def _math_addresses() -> tuple[int, ...]:
+    """Addresses of the C library's double-precision sin, cos and atan2."""
     library = ctypes.CDLL("msvcrt" if sys.platform == "win32" else None)
     if not hasattr(library, "sin"):
         from ctypes.util import find_library  # noqa: PLC0415 - hardly ever needed
 
         library = ctypes.CDLL(find_library("m"))
-    return tuple(  # type: ignore[return-value]
-        ctypes.cast(function, ctypes.c_void_p).value for function in (library.sin, library.cos)
-    )
+    functions = (library.sin, library.cos, library.atan2)
+    return tuple(int(ctypes.cast(f, ctypes.c_void_p).value or 0) for f in functions)
 
 
 @functools.cache
@@ -130,7 +129,7 @@ class CpuKernel:
             block = np.zeros(self._layout.scratch + 64, np.uint8)
             start = -block.ctypes.data % 64
             aligned = block[start : start + self._layout.scratch]
-            aligned[:16].view(np.uint64)[:] = _math_addresses()
+            aligned[:24].view(np.uint64)[:] = _math_addresses()
             self._local.block = block
             address = self._local.address = int(aligned.ctypes.data)
         return address

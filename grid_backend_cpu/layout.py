@@ -2,7 +2,7 @@
 
     void grid_kernel(i64 begin, i64 end, ptr scratch, ptr in..., T uniform..., ptr out...)
 
-``scratch``: addresses of the C library's sin and cos, then one tile of every batched port.
+``scratch``: addresses of the C library's sin, cos and atan2, then one tile of every batched port.
 """
 
 from __future__ import annotations

@@ -12,9 +12,45 @@ from typing import TYPE_CHECKING
 from grid_core.program.trigonometry import COSINE, FAR_LIMIT, MAGIC, PI_HALF, SINE, TWO_OVER_PI
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grid_backend_cpu.vector import Emitter, Lanes
 
-__all__ = ["far_functions", "sine_and_cosine"]
+__all__ = ["far_functions", "near_sine_and_cosine", "sine_and_cosine", "within_reach"]
+
+
+def within_reach(e: Emitter, angles: Sequence[str]) -> list[str]:
+    """Return the angles, far ones as the same angle in [-π, π]; one branch for all of them.
+
+    What is near stays as it is to the last bit, whatever the lanes beside it hold. Leaves the
+    emitter in a new basic block.
+    """
+    t = e.lanes
+    if not angles:
+        return []
+    far = ""
+    for x in angles:
+        size = e.let(f"call {t.vector} @llvm.fabs.{t.suffix}({t.vector} {x})")
+        one = e.let(f"fcmp ogt {t.vector} {size}, {t.splat(FAR_LIMIT[t.dtype])}")
+        far = e.let(f"or <{t.width} x i1> {far}, {one}") if far else one
+    mask = e.let(f"bitcast <{t.width} x i1> {far} to i{t.width}")
+    any_far = e.let(f"icmp ne i{t.width} {mask}, 0")
+    e.do("br label %reach")
+    e.label("reach")
+    e.do(f"br i1 {any_far}, label %wrap, label %wrapped, !prof !0")
+    e.label("wrap")
+    turned = [e.let(f"call {t.vector} @wrap(ptr %scratch, {t.vector} {x})") for x in angles]
+    e.do("br label %wrapped")
+    e.label("wrapped")
+    return [
+        e.let(f"phi {t.vector} [ {a}, %wrap ], [ {b}, %reach ]")
+        for a, b in zip(turned, angles, strict=True)
+    ]
+
+
+def near_sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
+    """Emit sin(x) and cos(x) of angles that are within reach."""
+    return _near(e, x)
 
 
 def sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
@@ -104,10 +140,12 @@ def _signed(e: Emitter, value: str, bits: str) -> str:
 
 
 def far_functions(t: Lanes) -> str:
-    """The cold path: ``@far(scratch, x, which)`` calls the C library's sin or cos lane by lane.
+    """The cold paths, through the C library, lane by lane.
 
-    The scratch block begins with the addresses of both, so that compiled code holds no symbol
-    that a loader must find.
+    ``@far(scratch, x, which)`` is its sin or cos; ``@wrap(scratch, x)`` turns far angles into
+    [-π, π] as atan2(sin x, cos x), which errs by an ulp of π. The scratch block begins with the
+    addresses of sin, cos and atan2, so that compiled code holds no symbol that a loader must
+    find.
     """
     up = "fpext float %x to double" if t.bits == 32 else "fadd double %x, 0.0"
     down = "fptrunc double %y to float" if t.bits == 32 else "fadd double %y, 0.0"
@@ -130,5 +168,37 @@ loop:
   br i1 %more, label %loop, label %end
 end:
   ret {t.vector} %filled
+}}
+
+define internal {t.vector} @wrap(ptr %scratch, {t.vector} %v) noinline cold {{
+entry:
+  %cos_place = getelementptr ptr, ptr %scratch, i64 1
+  %atan2_place = getelementptr ptr, ptr %scratch, i64 2
+  %sin = load ptr, ptr %scratch
+  %cos = load ptr, ptr %cos_place
+  %atan2 = load ptr, ptr %atan2_place
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %keep ]
+  %sum = phi {t.vector} [ %v, %entry ], [ %kept, %keep ]
+  %x = extractelement {t.vector} %v, i32 %i
+  %size = call {t.scalar} @llvm.fabs.f{t.bits}({t.scalar} %x)
+  %far = fcmp ogt {t.scalar} %size, {t.literal(FAR_LIMIT[t.dtype])}
+  br i1 %far, label %turn, label %keep
+turn:
+  %wide = {up}
+  %s = call double %sin(double %wide)
+  %c = call double %cos(double %wide)
+  %y = call double %atan2(double %s, double %c)
+  %narrow = {down}
+  %filled = insertelement {t.vector} %sum, {t.scalar} %narrow, i32 %i
+  br label %keep
+keep:
+  %kept = phi {t.vector} [ %sum, %loop ], [ %filled, %turn ]
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, {t.width}
+  br i1 %more, label %loop, label %end
+end:
+  ret {t.vector} %kept
 }}
 """

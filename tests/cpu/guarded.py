@@ -87,7 +87,7 @@ def run(kernel: Compiled, batch: int, *, at_end: bool) -> None:
     expected = kernel(batch, inputs)
     plain = kernel.kernel._local.address
     scratch = Guarded(kernel.kernel._layout.scratch, at_end=at_end)
-    (ctypes.c_uint64 * 2).from_address(scratch.address)[:] = list(_math_addresses())
+    (ctypes.c_uint64 * 3).from_address(scratch.address)[:] = list(_math_addresses())
     kernel.kernel._local.address = scratch.address
     kernel.kernel(batch, inputs, outputs)
     kernel.kernel._local.address = plain
