@@ -59,15 +59,19 @@ def list_robots(as_json: bool) -> None:
 @click.option("--backend", help="Name of a backend. Left out: the best that runs, at each load.")
 @click.option("--joint-dynamics", is_flag=True, help="Let damping and friction act.")
 @strict_option
-def add(name: str, robot: str, floating: bool | None, **options: Any) -> None:
+@click.option("--force", is_flag=True, help="Replace a robot that has the name already.")
+def add(name: str, robot: str, floating: bool | None, force: bool, **options: Any) -> None:
     """Keep a copy of a robot's description under a name, with these options."""
     found = find_robot(robot, floating)
     if found.path is None:
         raise OptionError(f"{robot!r} is registered already; give a file")
     replaced = name in list_registered()
+    if replaced and not force:
+        raise OptionError(f"{name!r} is registered already; --force replaces it")
     register_robot(
         name,
         found.path,
+        replace=force,
         floating_base=found.options["floating_base"],
         dtype=options["dtype"],
         backend=options["backend"],

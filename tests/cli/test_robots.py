@@ -33,7 +33,7 @@ def test_robots_that_come_along_are_listed(grid: Grid) -> None:
 
 def test_add_list_use_remove(grid: Grid, arm: Path) -> None:
     assert f"left: registered from {arm}" in grid("robots", "add", "left", arm).stdout
-    assert "left: replaced" in grid("robots", "add", "left", arm, "--floating").stdout
+    assert "left: replaced" in grid("robots", "add", "left", arm, "--floating", "--force").stdout
     listed = json.loads(grid("robots", "list", "--json").stdout)
     assert listed[0]["name"] == "left"
     assert (listed[0]["from"], listed[0]["base"]) == ("registry", "floating")
@@ -41,6 +41,21 @@ def test_add_list_use_remove(grid: Grid, arm: Path) -> None:
     assert "fixed base" in grid("inspect", "left", "--fixed").stdout
     assert grid("robots", "remove", "left").stdout == "left: removed\n"
     assert "registry" not in grid("robots", "list").stdout
+
+
+def test_no_robot_is_replaced_unasked(grid: Grid, fails: Any, arm: Path) -> None:
+    grid("robots", "add", "left", arm)
+    line = fails("robots", "add", "left", arm, "--floating")
+    assert line == "error: 'left' is registered already; --force replaces it"
+    assert not get_robot("left").floating_base
+    assert "left: replaced" in grid("robots", "add", "left", arm, "--floating", "--force").stdout
+    assert get_robot("left").floating_base
+    assert "right: registered" in grid("robots", "add", "right", arm, "--force").stdout
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_the_names_of_bundled_robots_are_taken(fails: Any, arm: Path, force: Any) -> None:
+    assert "'go2' is a robot that comes with Grid" in fails("robots", "add", "go2", arm, *force)
 
 
 def test_options_are_kept(grid: Grid, arm: Path) -> None:
@@ -86,10 +101,11 @@ def test_a_registered_robot_is_not_registered_again(grid: Grid, fails: Any, arm:
 
 def test_a_file_comes_first_then_the_registry_then_what_comes_along(grid: Grid) -> None:
     assert "go2: floating" in grid("inspect", "go2").stdout
-    grid("robots", "add", "go2", "iiwa14")
-    assert "go2: fixed base, root link iiwa_link_0" in grid("inspect", "go2").stdout
-    shutil.copy(asset_path("go2"), "go2")
-    assert "go2: fixed base, root link base" in grid("inspect", "go2").stdout
+    grid("robots", "add", "dog", "iiwa14")
+    assert "dog: fixed base, root link iiwa_link_0" in grid("inspect", "dog").stdout
+    for name in ("go2", "dog"):
+        shutil.copy(asset_path("go2"), name)
+        assert "go2: fixed base, root link base" in grid("inspect", name).stdout
 
 
 def test_a_folder_hides_no_robot(grid: Grid) -> None:
