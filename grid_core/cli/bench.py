@@ -19,7 +19,7 @@ from grid_core.bench.suite import Plan, cases, count, run_case
 from grid_core.cli.bench_tables import print_loads, print_trials
 from grid_core.cli.comma_list import comma_list
 from grid_core.cli.find_robot import find_robot
-from grid_core.cli.options import base_option, grid_command
+from grid_core.cli.options import COUNT, base_option, grid_command
 from grid_core.cli.output import error_console, print_json
 from grid_core.cli.states_file import check_folder
 from grid_core.cores import available_cores
@@ -51,7 +51,7 @@ QUICK_BATCHES = (1, 4096)
     "batches",
     multiple=True,
     metavar="N,...",
-    callback=comma_list(click.IntRange(min=1)),
+    callback=comma_list(COUNT),
     help=f"[default: {listing(BATCHES)}; on GPUs alone 1 to 4M]",
 )
 @click.option("--backend", "backends", multiple=True, help="[default: all that run here]")
@@ -82,10 +82,10 @@ QUICK_BATCHES = (1, 4096)
 @click.option(
     "--threads",
     multiple=True,
-    type=click.IntRange(min=1),
+    type=COUNT,
     help="Of Grid and of the peer alike.  [default: the physical cores]",
 )
-@click.option("--repeat", type=click.IntRange(min=1), help="Samples.  [default: 15; loads: 3]")
+@click.option("--repeat", type=COUNT, help="Samples.  [default: 15; loads: 3]")
 @click.option(
     "--quick", is_flag=True, help=f"Batches {listing(QUICK_BATCHES)}, 5 samples; loads: 1."
 )

@@ -16,7 +16,7 @@ from grid_core.bench.compare import TOLERANCES, worst_error
 from grid_core.bench.contenders import grid_contenders
 from grid_core.bench.robot import BUNDLED, bundled_robot
 from grid_core.bench.timing import interleave
-from grid_core.cli.options import grid_command
+from grid_core.cli.options import COUNT, grid_command
 from grid_core.cli.output import error_console, print_table
 from grid_core.cores import available_cores
 from grid_core.plugins import plugin_manager
@@ -36,7 +36,7 @@ CHUNK = 5000
 
 
 @grid_command("demo", "grid demo", "grid demo --count 1000")
-@click.option("--count", type=click.IntRange(min=1), default=100_000, show_default=True)
+@click.option("--count", type=COUNT, default=100_000, show_default=True)
 @click.option("--backend", default="cpu", show_default=True)
 @click.pass_context
 def command(ctx: click.Context, count: int, backend: str) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "COUNT",
     "base_option",
     "debug_option",
     "dtype_option",
@@ -23,6 +24,14 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound="Callable[..., Any]")
+
+
+class _Count(click.IntRange):
+    name = "integer"  # Click's "'abc' is not a valid integer range" tells nobody anything
+
+
+COUNT = _Count(min=1)
+"""Of an option: a positive integer."""
 
 
 def _set_debug(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:

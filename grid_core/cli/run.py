@@ -14,12 +14,25 @@ from attrs import frozen
 from grid_core.bench.contender import Prepared
 from grid_core.bench.timing import interleave
 from grid_core.cli.find_robot import find_robot
-from grid_core.cli.options import base_option, dtype_option, grid_command, robot_argument
-from grid_core.cli.states_file import check_folder, read_states, write_states
+from grid_core.cli.options import (
+    COUNT,
+    base_option,
+    dtype_option,
+    grid_command,
+    robot_argument,
+)
+from grid_core.cli.states_file import (
+    check_folder,
+    check_npz,
+    known_names,
+    read_states,
+    write_states,
+)
 from grid_core.errors import OptionError
 from grid_core.plugins import plugin_manager
 from grid_core.testing.inputs import random_inputs
 from grid_core.uniform import UniformArray
+from grid_core.wording import listing
 
 if TYPE_CHECKING:
     from grid_core.algorithm import Algorithm
@@ -40,17 +53,18 @@ ROWS = 3
 )
 @click.argument("operation")
 @robot_argument
-@click.option("--batch", type=click.IntRange(min=1), help=f"Problems at once.  [default: {BATCH}]")
+@click.option("--batch", type=COUNT, help=f"Problems at once.  [default: {BATCH}]")
 @base_option
 @click.option("--backend", help="Name of a backend. Left out: the best that runs here.")
 @dtype_option
-@click.option("--threads", type=click.IntRange(min=1), help="Left out: the physical cores.")
+@click.option("--threads", type=COUNT, help="Left out: the physical cores.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random states.")
 @click.option(
     "--input",
     "source",
     type=click.Path(path_type=Path),
-    help="An .npz with the operation's inputs by name. Left out: random states.",
+    help="An .npz with the operation's inputs by name, such as --output of another operation. "
+    "Left out: random states.",
 )
 @click.option(
     "--output",
@@ -65,6 +79,7 @@ def command(operation: str, robot: str, floating: bool | None, **options: Any) -
     variance 1. The time is that of the call from Python with its outputs allocated before.
     """
     algorithm = plugin_manager().algorithms.take(operation).value
+    check_npz(options["output"])
     check_folder(options["output"])
     start = time.perf_counter()
     handle = find_robot(robot, floating).load(algorithm_list=[operation], **_load_options(options))
@@ -99,7 +114,7 @@ def _inputs(algorithm: Algorithm, handle: RobotHandle, options: dict[str, Any]) 
     if options["source"] is not None:
         if options["batch"] is not None:
             raise OptionError("--batch is for random states; the file of --input has its own batch")
-        inputs = read_states(options["source"], algorithm)
+        inputs = _from_file(options["source"], algorithm)
     else:
         present = algorithm.benchmarks[0].inputs if algorithm.benchmarks else ()
         drawn = random_inputs(
@@ -120,6 +135,20 @@ def _inputs(algorithm: Algorithm, handle: RobotHandle, options: dict[str, Any]) 
             raise OptionError(f"--gravity: {algorithm.name} does not depend on gravity")
         inputs["gravity"] = options["gravity"]
     return {name: _as_computed(value, handle) for name, value in inputs.items()}
+
+
+def _from_file(path: Path, algorithm: Algorithm) -> dict[str, Any]:
+    """Return the inputs in a file, which may hold what another operation wrote."""
+    claims = plugin_manager().algorithms.claims.values()
+    others = known_names(offer.value for offers in claims for offer in offers)
+    inputs, left_out = read_states(path, algorithm, others)
+    if left_out:
+        verb = "is" if len(left_out) == 1 else "are"
+        click.echo(
+            f"note: {path}: {listing(left_out)} {verb} left out: no input of {algorithm.name}",
+            err=True,
+        )
+    return inputs
 
 
 def _as_computed(value: Any, handle: RobotHandle) -> Any:

@@ -10,36 +10,68 @@ from grid_core.errors import InputError, OptionError
 from grid_core.wording import listing, near
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from grid_core.algorithm import Algorithm
 
-__all__ = ["check_folder", "read_states", "write_states"]
+__all__ = ["check_folder", "check_npz", "known_names", "read_states", "write_states"]
+
+_RENAMED = "_out"
+"""What `write_states` appends to an output that is called as an input is."""
+_ZIP, _NPY = b"PK", b"\x93N"
+_HINT = "(numpy.savez writes such a file)"
 
 
-def read_states(path: Path, algorithm: Algorithm) -> dict[str, Any]:
+def known_names(algorithms: Iterable[Algorithm]) -> frozenset[str]:
+    """Return every name that `write_states` may give an array."""
+    outputs = set()
+    inputs = set()
+    for algorithm in algorithms:
+        inputs |= {port.name for port in algorithm.inputs}
+        outputs |= {port.name for port in algorithm.outputs}
+    return frozenset({*inputs, *outputs, *(f"{name}{_RENAMED}" for name in outputs & inputs)})
+
+
+def read_states(
+    path: Path, algorithm: Algorithm, others: Iterable[str]
+) -> tuple[dict[str, Any], list[str]]:
     """Read the inputs of an operation, arrays by name and plain numbers for uniform ones.
 
+    Args:
+        path: the ``.npz``.
+        algorithm: the operation.
+        others: names that other operations know, `known_names`: their arrays are left out.
+
+    Returns:
+        The inputs, and the names of what was left out.
+
     Raises:
-        InputError: the file is no ``.npz``, lacks an input, or has an array that is none.
+        InputError: the file is no ``.npz``, lacks an input, or has an array that nobody knows.
     """
     arrays = _read(path)
     known = [port.name for port in algorithm.inputs]
     needed = [p.name for p in algorithm.inputs if not p.optional and not p.uniform]
     missing = [name for name in needed if name not in arrays]
     extra = [name for name in arrays if name not in known]
-    if missing or extra:
+    unknown = set(extra).difference(others)
+    if missing or unknown:
         faults = [f"{listing(missing)} missing"] if missing else []
-        faults += [f"{name!r} is no input of it{near(name, known)}" for name in extra]
+        faults += [
+            f"{name!r} is no input of it{near(name, known)}" for name in extra if name in unknown
+        ]
+        if missing and extra and not unknown:
+            faults.append(f"the file has {listing(extra)} beside; an input goes by its own name")
         raise InputError(
             f"{path}: {algorithm.name} takes {listing(known)}, and needs {listing(needed)}; "
             f"{'; '.join(faults)}"
         )
+    for name in extra:
+        del arrays[name]
     for port in algorithm.inputs:
         if port.uniform and port.name in arrays:
             arrays[port.name] = _number(path, port.name, arrays[port.name])
-    return arrays
+    return arrays, extra
 
 
 def write_states(path: Path, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
@@ -50,10 +82,12 @@ def write_states(path: Path, inputs: Mapping[str, Any], outputs: Mapping[str, An
     """
     named = dict(inputs)
     for name, array in outputs.items():
-        named[f"{name}_out" if name in inputs else name] = array
+        named[f"{name}{_RENAMED}" if name in inputs else name] = array
     try:
         with path.open("wb") as file:
             np.savez(file, **named)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise OptionError(f"{path} cannot be written: {error.strerror or error}") from error
 
@@ -64,20 +98,32 @@ def check_folder(path: Path | None) -> None:
         raise OptionError(f"{path} cannot be written: there is no folder {path.parent}")
 
 
+def check_npz(path: Path | None) -> None:
+    """Raise `OptionError` if a file's name says that it is no ``.npz``."""
+    if path is not None and path.suffix.lower() not in {"", ".npz"}:
+        raise OptionError(
+            f"{path}: named arrays are written as .npz, and {path.suffix} is another format; "
+            f"call it {path.with_suffix('.npz').name!r}"
+        )
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         # Opened here: NumPy leaves a damaged archive open.
         with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.lib.npyio.NpzFile):
-                return {name: loaded[name] for name in loaded.files}
+            start = file.read(len(_ZIP))
+            file.seek(0)
+            if start == _ZIP:
+                with np.load(file, allow_pickle=False) as loaded:
+                    return {name: loaded[name] for name in loaded.files}
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except Exception as error:  # a damaged archive fails in many ways
-        raise InputError(
-            f"{path}: cannot be read as named arrays (numpy.savez writes such a file): {error}"
-        ) from error
-    raise InputError(f"{path}: one array without a name; write named ones with numpy.savez")
+        reason = "an array holds Python objects" if "allow_pickle" in str(error) else error
+        raise InputError(f"{path}: cannot be read as named arrays {_HINT}: {reason}") from error
+    if start == _NPY:
+        raise InputError(f"{path}: one array without a name; write named ones with numpy.savez")
+    raise InputError(f"{path}: cannot be read as named arrays {_HINT}: it is no .npz")
 
 
 def _number(path: Path, name: str, array: Any) -> Any:

@@ -141,7 +141,7 @@ def test_an_interruption_shows_what_was_measured(
         (("--backend", "reference", "--dtype", "float32"), "no backend here computes in float32"),
         (("--plot", "a.bmp"), "a plot's file ends in .svg, .png or .pdf; got a.bmp"),
         (("--json", "/nowhere/a.json"), "there is no folder /nowhere"),
-        (("--batch", "1,x"), "'x' is not a valid integer range"),
+        (("--batch", "1,x"), "'--batch': 'x' is not a valid integer."),
         (("--backend", "cpu", "--boundary", "graph"), "has no boundary graph"),
         (("--boundary", "graphs"), "'graphs' is not one of 'call', 'graph', 'host'"),
         (("--backend", "cpu", "--peer", "grid-rbd"), "beside a backend there: --backend cuda"),

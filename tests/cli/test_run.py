@@ -139,6 +139,26 @@ def test_a_file_of_other_arrays(
     assert message in fails("run", "forward_dynamics", "iiwa14", "--input", source)
 
 
+def test_what_one_operation_wrote_another_reads(
+    grid: Grid, fails: Any, motion: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.npz"
+    call = ("iiwa14", "--backend", "reference", "--input")
+    grid("run", "forward_dynamics", *call, motion, "--output", out)
+    again = grid("run", "forward_dynamics", *call, out, "--output", out)
+    assert again.stderr == f"note: {out}: qdd is left out: no input of forward_dynamics\n"
+    back = tmp_path / "back.npz"
+    again = grid("run", "inverse_dynamics", *call, out, "--output", back)
+    assert again.stderr == f"note: {out}: u is left out: no input of inverse_dynamics\n"
+    with np.load(back) as found, np.load(motion) as given:
+        assert np.allclose(found["tau"], given["u"])
+    assert "qd, u and qdd are left out" in grid("run", "crba", *call, out).stderr
+    line = fails("run", "forward_dynamics", *call, back)
+    assert line.endswith(
+        "u missing; the file has qdd and tau beside; an input goes by its own name"
+    )
+
+
 def _npy(path: Path) -> None:
     with path.open("wb") as file:
         np.save(file, np.zeros((2, 7)))
@@ -178,6 +198,7 @@ def test_a_file_that_is_no_npz(fails: Any, tmp_path: Path, write: Any, message: 
     write(source)
     line = fails("run", "crba", "iiwa14", "--input", source)
     assert line.startswith(f"error: {source}: {message}")
+    assert "pickle" not in line
 
 
 @pytest.mark.parametrize(
@@ -192,6 +213,9 @@ def test_a_file_that_is_no_npz(fails: Any, tmp_path: Path, write: Any, message: 
         (("aba", "go2", *QUICK, "--gravity", "nan"), "gravity must be finite"),
         (("crba", "go2", "--batch", "3", "--input", "x.npz"), "--batch is for random states"),
         (("crba", "go2", "--output", "/nowhere/x.npz"), "there is no folder /nowhere"),
+        (("crba", "go2", "--output", "out.csv"), "out.csv: named arrays are written as .npz"),
+        (("crba", "go2", "--batch", "abc"), "'--batch': 'abc' is not a valid integer."),
+        (("crba", "go2", "--input", asset_path("go2")), "such a file): it is no .npz"),
         (("minv", CASES / "12a_zero_mass_leaf.urdf"), "'ghost_tip' cannot have it"),
     ],
 )
