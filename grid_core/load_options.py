@@ -18,7 +18,7 @@ from grid_core.wording import listing, near
 if TYPE_CHECKING:
     from grid_core.description.calibration import Calibration
 
-__all__ = ["CONVENTIONS", "DEFAULT_DTYPE", "LoadOptions", "default_cache_dir"]
+__all__ = ["CONVENTIONS", "DEFAULT_DTYPE", "LoadOptions", "as_path", "default_cache_dir"]
 
 CONVENTIONS = ("pinocchio", "mujoco")
 """Conventions of q, v and outputs that exist."""
@@ -34,13 +34,39 @@ DEFAULT_DTYPE = _DefaultDtype("float32")
 
 
 def default_cache_dir() -> Path:
-    """Return the folder of the build cache: ``GRID_CACHE_DIR``, or the user's own."""
+    """Return the folder of the build cache: ``GRID_CACHE_DIR``, or the user's own.
+
+    Raises:
+        OptionError: ``GRID_CACHE_DIR`` names no folder that there could be.
+    """
     named = os.environ.get("GRID_CACHE_DIR")
     if named:
-        return Path(named).expanduser()
+        return as_path(named, "GRID_CACHE_DIR")
     import platformdirs  # noqa: PLC0415 - a load pays for it, not the import
 
     return platformdirs.user_cache_path("grid")
+
+
+def as_path(value: str | os.PathLike[str], name: str) -> Path:
+    """Return a path with ``~`` replaced by the home folder; `name` says what it was given as.
+
+    Raises:
+        OptionError: text that no path can be, or a user without a home folder.
+    """
+    text = os.fsdecode(value)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise OptionError(f"{name} has characters that no path can have: {text!r}") from None
+    if "\0" in text:
+        raise OptionError(f"{name} has a NUL character, which no path can have: {text!r}")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise OptionError(
+            f"{name}={text!r}: there is no user with a home folder for the ~ in it; "
+            "write the whole path"
+        ) from None
 
 
 def _flag(value: object, name: str) -> bool:
@@ -108,7 +134,10 @@ def _text(value: object, name: str) -> str:
 def _names(value: object, name: str) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
-    names = tuple(value) if isinstance(value, Iterable) else None
+    try:
+        names = tuple(value) if isinstance(value, Iterable) else None
+    except TypeError:  # an array of no dimensions
+        names = None
     if names is None or not all(isinstance(n, str) for n in names):
         raise OptionError(f"{name} must be a name or a list of names; got {value!r}")
     return names
@@ -129,7 +158,7 @@ def _dtype(value: object) -> str | None:
         return None
     try:
         name = np.dtype(value).name  # type: ignore[call-overload]
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):  # NumPy parses text such as "i,,f"
         name = None
     if name not in DTYPES:
         raise OptionError(f"dtype must be {listing(DTYPES, 'or')}; got {value!r}")
@@ -137,7 +166,7 @@ def _dtype(value: object) -> str | None:
 
 
 def _convention(value: object) -> str:
-    if value not in CONVENTIONS:
+    if not isinstance(value, str) or value not in CONVENTIONS:
         known = listing(CONVENTIONS, "or")
         raise OptionError(f"output_convention must be {known}; got {value!r}")
     return str(value)
@@ -146,7 +175,7 @@ def _convention(value: object) -> str:
 def _folder(value: object) -> Path:
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
         raise OptionError(f"cache_dir must be a folder; got {value!r}")
-    return Path(os.fsdecode(value)).expanduser()
+    return as_path(value, "cache_dir")
 
 
 def _threads(value: object) -> int:
@@ -163,7 +192,7 @@ def _device(value: object) -> int:
 
 def _calibration(value: object) -> Path | Calibration:
     if isinstance(value, str | os.PathLike) and os.fspath(value):
-        return Path(os.fsdecode(value)).expanduser()
+        return as_path(value, "calibration")
     from grid_core.description.calibration import Calibration  # noqa: PLC0415 - few have one
 
     if not isinstance(value, Calibration):

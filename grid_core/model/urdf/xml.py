@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from attrs import field, frozen
 from lxml import etree
@@ -109,7 +109,8 @@ def _attributes(element: etree._Element) -> dict[str, str]:
     if len(names) <= _FEW:
         return {str(name): str(value) for name, value in element.attrib.items()}
     # lxml looks each value up by its name, one attribute after the other; XPath walks once.
-    return {str(name): str(value) for name, value in zip(names, _VALUES(element), strict=True)}
+    values = cast("list[str]", _VALUES(element))
+    return {str(name): value for name, value in zip(names, values, strict=True)}
 
 
 def _tag(element: etree._Element) -> str:
