@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
+import traceback
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
 from grid_core.backend import Backend, BuildSettings, Kernel, Operation
-from grid_core.errors import BackendError, GridError, HandleClosed, OperationRefused, PluginError
+from grid_core.errors import (
+    BackendError,
+    GridError,
+    HandleClosed,
+    OperationRefused,
+    PluginError,
+    TraceError,
+)
 from grid_core.evaluation import refusal
 
 if TYPE_CHECKING:
@@ -18,6 +27,8 @@ if TYPE_CHECKING:
     from grid_core.plugins import Selection
 
 __all__ = ["Binding"]
+
+_MAKER = "grid_core.program.products"
 
 
 @define
@@ -61,6 +72,7 @@ class Binding:
 
         Raises:
             BackendError: the plugin's program or the backend failed; the cause is attached.
+            TraceError: the program cannot be traced; with its author's line.
             GridError: what they say themselves.
         """
         operation = Operation(
@@ -74,6 +86,8 @@ class Binding:
         )
         try:
             return self.backend.build(operation, self.settings)
+        except TraceError as error:
+            raise TraceError(f"{self._who(algorithm)}: {error}{self._place(error)}") from error
         except GridError:
             raise
         except Exception as error:
@@ -83,8 +97,19 @@ class Binding:
         """Make the error for an exception that is not Grid's own."""
         return BackendError(
             f"{self._who(algorithm)} {what} for {self.name!r} on the backend "
-            f"{self.backend.name!r}: {type(error).__name__}: {error}"
+            f"{self.backend.name!r}: {type(error).__name__}: {error}{self._place(error)}"
         )
+
+    def _place(self, error: Exception) -> str:
+        """Say which line of an algorithm's author raised an error, where one did."""
+        functions = [f for a in self.selection.available.values() for f in (a.program, a.reference)]
+        # Not the programs that `jvp_of` and its like make: their lines are no author's.
+        functions = [f for f in functions if getattr(f, "__module__", "") != _MAKER]
+        codes = [getattr(inspect.unwrap(f), "__code__", None) for f in functions if callable(f)]
+        files = {code.co_filename for code in codes if code is not None}
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if frame.filename in files]
+        return f" (at {own[-1].filename}:{own[-1].lineno}, in {own[-1].name})" if own else ""
 
     def _who(self, algorithm: Algorithm) -> str:
         provider = self.selection.providers.get(algorithm.name, "an unknown distribution")

@@ -22,6 +22,7 @@ from grid_core.errors import (
     PluginError,
     TraceError,
 )
+from grid_core.program.trace import trace
 from tests.plugins.builders import (
     FORCE,
     GRAVITY,
@@ -227,3 +228,39 @@ def test_a_slow_load_shows_progress_on_a_terminal_only(
     monkeypatch.setattr(compiling, "_watch", lambda f: (watched.append(len(f)), watch(f)))
     load_on(Slow(), algorithm(), algorithm("other"), algorithm_list="all")
     assert watched == ([4] if terminal else [])
+
+
+@frozen
+class Tracing(FakeBackend):
+    """Traces programs, as compilers do."""
+
+    def build(self, operation: Any, settings: Any) -> Any:
+        trace(operation)
+        return super().build(operation, settings)
+
+
+def branch(ctx: Any) -> Any:
+    return {"p": ctx["qd"] if ctx["q"][0] > 0 else -ctx["qd"]}
+
+
+def stumble(ctx: Any) -> Any:
+    return {"p": [ctx["qd"][9]]}
+
+
+def line_of(function: Any) -> str:
+    code = function.__code__
+    return rf"\(at .*test_lifecycle\.py:{code.co_firstlineno + 1}, in {function.__name__}\)$"
+
+
+def test_what_an_authors_program_does_wrong_is_told_with_its_line() -> None:
+    operations = {"branch": branch, "stumble": stumble}
+    made = plugin(
+        algorithms=[algorithm(name, program=f) for name, f in operations.items()],
+        backends=[Tracing()],
+    )
+    robot = load_arm(plugins=manager(announce(made)))
+    where = r"\(from grid-made-up 1\.2\)"
+    with pytest.raises(TraceError, match=rf"^branch {where}: a program cannot .*{line_of(branch)}"):
+        robot.branch(ONE, ONE)
+    with pytest.raises(BackendError, match=rf"^stumble {where} .*IndexError.*{line_of(stumble)}"):
+        robot.stumble(ONE, ONE)
