@@ -91,20 +91,28 @@ def to_array(operation: str, name: str, value: Any, dtype: np.dtype[Any]) -> NDA
             does not turn into real numbers (bool, complex, object, text).
     """
     if not isinstance(value, np.ndarray):
+        _refuse_tracer(operation, name, value)
         _refuse_device(operation, name, value)
     try:
         array = np.asarray(value)
     except Exception as error:
         raise InputError(
             f"{operation}: {name} is no array of numbers: {type(value).__name__} "
-            f"does not convert ({error})"
+            f"does not convert ({_first_line(error)})"
         ) from error
     if array.dtype.kind not in "fiu":
         raise InputError(
             f"{operation}: {name} must hold real numbers; got dtype {array.dtype}"
             f"{_dtype_hint(array)}"
         )
-    return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
+    try:
+        with np.errstate(over="raise"):
+            return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
+    except FloatingPointError as error:
+        raise InputError(
+            f"{operation}: {name} has numbers that are too large for {dtype}; load the robot with "
+            "dtype='float64', or mend them"
+        ) from error
 
 
 def to_number(operation: str, name: str, value: Any) -> float:
@@ -113,6 +121,7 @@ def to_number(operation: str, name: str, value: Any) -> float:
     Raises:
         InputError: the value is not one finite real number.
     """
+    _refuse_tracer(operation, name, value)
     if isinstance(value, np.ndarray) or hasattr(value, "__len__"):
         shape = getattr(value, "shape", None)
         got = f"an array of shape {shape}" if shape is not None else f"{value!r}"
@@ -153,7 +162,7 @@ def check_out(
     arrays = [out] if len(ports) == 1 and isinstance(out, np.ndarray) else out
     if not isinstance(arrays, list | tuple) or len(arrays) != len(ports):
         names = ", ".join(port.name for port in ports)
-        wanted = "an array" if len(ports) == 1 else f"a tuple of {len(ports)} arrays"
+        wanted = "a NumPy array" if len(ports) == 1 else f"a tuple of {len(ports)} NumPy arrays"
         raise InputError(f"{operation}: out must be {wanted} ({names}); got {_shape_of(out)}")
     lead = () if batch is None else (batch,)
     for k, (port, array) in enumerate(zip(ports, arrays, strict=True)):
@@ -179,13 +188,33 @@ def _out_fault(array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str 
     return None if array.flags.writeable else "writable"
 
 
+def _refuse_tracer(operation: str, name: str, value: Any) -> None:
+    """Raise `InputError` for what JAX passes to a function while it traces it."""
+    kinds = type(value).__mro__
+    if any(kind.__name__ == "Tracer" and kind.__module__.startswith("jax") for kind in kinds):
+        raise InputError(
+            f"{operation}: {name} is a JAX tracer, and this operation cannot be traced by JAX; "
+            "call it outside jit, grad and vmap"
+        )
+
+
+def _first_line(error: Exception) -> str:
+    """The first line of another library's message, at most 200 characters of it."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0] if len(lines[0]) <= 200 else f"{lines[0][:197]}..."
+
+
 def _refuse_device(operation: str, name: str, value: Any) -> None:
     kind = type(value).__name__
     where = None
     device = getattr(value, "__dlpack_device__", None)
     if callable(device):
-        number = int(device()[0])
-        where = None if number in _CPU_DEVICES else f"DLPack device type {number}"
+        try:
+            number = int(device()[0])
+        except Exception:  # noqa: BLE001 - PyTorch's device `meta` has no number, for one
+            where = f"the device {str(getattr(value, 'device', 'of an unknown kind'))!r}"
+        else:
+            where = None if number in _CPU_DEVICES else f"DLPack device type {number}"
     elif _has(value, "__cuda_array_interface__"):
         where = "a CUDA device"
     if where is not None:

@@ -196,6 +196,8 @@ class RobotHandle:
     def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
         """Move configurations by tangent vectors, unit time: q ⊕ v.
 
+        Unlike in operations, one of q and v may be a batch and the other a single one.
+
         Args:
             q: configurations, shape (B, nq) or (nq,).
             v: velocities times time, shape (B, nv) or (nv,) [rad or m].
@@ -206,9 +208,11 @@ class RobotHandle:
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[Any]:
         """Return the tangent vectors that move q0 to q1, shape (B, nv) or (nv,) [rad or m].
 
+        Unlike in operations, one of q0 and q1 may be a batch and the other a single one.
+
         Args:
             q0: start, shape (B, nq) or (nq,).
-            q1: end, of the same shape.
+            q1: end, shape (B, nq) or (nq,).
         """
         return self._spaces.difference(q0, q1)
 

@@ -20,6 +20,8 @@ from grid_core.program.convention import wxyz_to_xyzw, xyzw_to_wxyz
 from grid_core.wording import brief
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from grid_core.model.types import Array, RobotModel
@@ -62,7 +64,7 @@ class Spaces:
         a, free = self._inward(a), self._free()
         slide = np.zeros_like(b)
         slide[..., free] = b[..., free]
-        moved = integrate(self.model, a, b - slide)
+        moved = _named("integrate", integrate, self.model, a, b - slide)
         # MuJoCo moves a free body's position along a straight line while it turns.
         moved[..., free] += slide[..., free]
         return self._outward(moved)
@@ -71,7 +73,7 @@ class Spaces:
         """Return q1 ⊖ q0."""
         a, b = self._pair("difference", ("q0", "nq", q0), ("q1", "nq", q1))
         a, b, free = self._inward(a), self._inward(b), self._free()
-        result = difference(self.model, a, b)
+        result = _named("difference", difference, self.model, a, b)
         result[..., free] = b[..., free] - a[..., free]
         return result.astype(self.dtype)
 
@@ -97,3 +99,11 @@ class Spaces:
         if None not in batches and batches[0] != batches[1]:
             raise InputError(f"{operation}: the batches differ: B={batches[0]} and B={batches[1]}")
         return arrays
+
+
+def _named(operation: str, function: Callable[..., Array], *args: Any) -> Array:
+    """Call a function of the model; its errors name the method that the caller called."""
+    try:
+        return function(*args)
+    except InputError as error:
+        raise InputError(f"{operation}: {error}") from error

@@ -133,5 +133,16 @@ def test_configuration_arguments_are_checked_like_those_of_operations() -> None:
     assert str(caught.value) == (
         "integrate: v must be (B, nv=8); got (B, 9); velocity-like arrays are nv=8 wide, not nq=9"
     )
+    with pytest.raises(InputError, match=r"^integrate: the quaternion of joint 'root_joint' has"):
+        robot.integrate(np.zeros((4, 9)), np.zeros(8))
+    with pytest.raises(InputError, match=r"^difference: the quaternion of joint 'root_joint' has"):
+        robot.difference(q, np.zeros(9))
+
+
+def test_one_configuration_goes_with_a_batch_and_the_other_way_round() -> None:
+    robot = load_arm(floating_base=True)
+    q, v = robot.random_configuration(2, batch=4), np.zeros(8)
+    np.testing.assert_allclose(robot.integrate(q, v), q)
+    assert robot.difference(q[0], q).shape == (4, 8)
     with pytest.raises(InputError, match="difference: the batches differ: B=4 and B=3"):
         robot.difference(q, q[:3])

@@ -175,3 +175,48 @@ def test_device_arrays_are_refused_by_name() -> None:
 def test_host_arrays_of_other_libraries_are_taken() -> None:
     assert FIXED.product(zeros(1, 2), Pinned(), gravity=1).tolist() == [[1.0, 1.0]]
     assert "does not convert (use tensor.detach().numpy())" in said(FIXED, zeros(1, 2), Needy())
+
+
+def made_by_jax() -> Any:
+    """What JAX passes to a function that it traces, by its class's name and module."""
+    base = type("Tracer", (), {"__module__": "jax._src.core"})
+    return type("DynamicJaxprTracer", (base,), {"shape": ()})()
+
+
+def test_a_tracer_of_jax_is_told_to_stay_outside() -> None:
+    what = "is a JAX tracer, and this operation cannot be traced by JAX; call it outside jit, grad"
+    assert f"product: qd {what}" in said(FIXED, zeros(2), made_by_jax())
+    assert f"product: gravity {what}" in said(FIXED, zeros(2), zeros(2), gravity=made_by_jax())
+
+
+class OnMeta:
+    """As a PyTorch tensor on the device `meta`."""
+
+    device = "meta"
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        raise ValueError("Unknown device type meta for Dlpack")
+
+
+class Wordy:
+    """Does not convert, and says so at length."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise RuntimeError("no\nbecause\nof reasons")
+
+
+def test_a_device_without_a_number_is_named() -> None:
+    assert "qd is on the device 'meta' (type OnMeta)" in said(FIXED, zeros(2), OnMeta())
+
+
+def test_another_librarys_message_is_cut_to_its_first_line() -> None:
+    assert said(FIXED, zeros(2), Wordy()).endswith("Wordy does not convert (no)")
+
+
+def test_numbers_beyond_the_precision_are_refused() -> None:
+    robot = load_arm(dtype="float32")
+    assert said(robot, zeros(2), [1e300, 0.0]) == (
+        "product: qd has numbers that are too large for float32; load the robot with "
+        "dtype='float64', or mend them"
+    )
+    assert np.isnan(robot.product(zeros(2), [np.nan, np.inf])[0])

@@ -60,8 +60,8 @@ def frozen(array: Any) -> Any:
         (np.empty((2, 3)).T, "out must be C-contiguous"),
         (np.empty((6, 2))[::2], "out must be C-contiguous"),
         (frozen(np.empty((3, 2))), "out must be writable"),
-        ([[0.0, 0.0]] * 3, "out must be an array (p); got list"),
-        (3, "out must be an array (p); got int"),
+        ([[0.0, 0.0]] * 3, "out must be a NumPy array (p); got list"),
+        (3, "out must be a NumPy array (p); got int"),
         (["x"], "out must be a NumPy array; got str"),
     ],
 )
@@ -87,5 +87,7 @@ def test_outputs_that_share_memory_are_refused() -> None:
 
 @pytest.mark.parametrize("out", [np.empty((3, 2)), (np.empty((3, 2)),), {}])
 def test_as_many_outputs_as_results_are_wanted(out: Any) -> None:
-    with pytest.raises(InputError, match=r"out must be a tuple of 2 arrays \(p, energy\); got"):
+    with pytest.raises(
+        InputError, match=r"out must be a tuple of 2 NumPy arrays \(p, energy\); got"
+    ):
         ROBOT.two_results(QD3, out=out)
