@@ -9,6 +9,7 @@ import numpy as np
 
 from grid_core.algorithm import Algorithm, Context, Options
 from grid_core.errors import ContractError
+from grid_core.exits import exits_fail
 from grid_core.program.convention import from_native, to_native, undeclared
 from grid_core.uniform import UniformArray
 
@@ -54,7 +55,7 @@ def evaluate_reference(
         values[port.name] = np.asarray(value, dtype=np.float64)
         batch = len(values[port.name])
     native = to_native(_context(algorithm, available, model, options, values))
-    returned = algorithm.reference(native)
+    returned = _run(native)
     names = [port.name for port in algorithm.outputs]
     if not isinstance(returned, Mapping) or sorted(returned) != sorted(names):
         got = sorted(returned) if isinstance(returned, Mapping) else type(returned).__name__
@@ -78,16 +79,27 @@ def refusal(
     model: RobotModel,
     options: Options,
 ) -> str | None:
-    """Say why a robot cannot have an algorithm or one that it needs; None when it can."""
+    """Say why a robot cannot have an algorithm or one that it needs; None when it can.
+
+    Raises:
+        ContractError: `Algorithm.refuse` returns something that is neither text nor None.
+    """
     if options.output_convention == "mujoco":
         reason = undeclared(algorithm, model)
         if reason:
             return reason
     if algorithm.refuse is not None:
         nothing: dict[str, Any] = {port.name: None for port in algorithm.inputs}
-        reason = algorithm.refuse(_context(algorithm, available, model, options, nothing))
-        if reason:
-            return reason
+        context = _context(algorithm, available, model, options, nothing)
+        with exits_fail(f"`refuse` of {algorithm.name!r}"):
+            said: object = algorithm.refuse(context)
+        if said is not None and not isinstance(said, str):
+            raise ContractError(
+                f"{algorithm.name}: `refuse` must return the reason as text, or None; it "
+                f"returned an object of type {type(said).__name__}"
+            )
+        if said:
+            return said
     for name in algorithm.needs:
         reason = refusal(available[name], available, model, options)
         if reason:
@@ -108,5 +120,10 @@ def _context(
         algorithm=algorithm,
         inputs=inputs,
         available=available,
-        run=lambda ctx: ctx.algorithm.reference(ctx),
+        run=_run,
     )
+
+
+def _run(ctx: Context[Any]) -> Mapping[str, Any]:
+    with exits_fail(f"the reference of {ctx.algorithm.name!r}"):
+        return ctx.algorithm.reference(ctx)

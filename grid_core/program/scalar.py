@@ -16,6 +16,8 @@ from grid_core.errors import TraceError
 from grid_core.program.ops import Op
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grid_core.program.graph import Graph
 
 __all__ = [
@@ -142,6 +144,22 @@ class Scalar:
 
     def __repr__(self) -> str:
         return f"<Scalar {self.node}: {self.graph.ops[self.node].name.lower()}>"
+
+
+def _refusing(name: str) -> Callable[..., NoReturn]:
+    def refuse(*_: object) -> NoReturn:
+        raise TraceError(
+            f"np.{name} cannot take a run-time value: there are + - * /, powers, abs, and the "
+            "sqrt, sin, cos, atan2, sign, minimum and maximum of grid_core.program"
+        )
+
+    return refuse
+
+
+# NumPy calls a method of a function's own name on each entry of an object array.
+for _name, _function in vars(np).items():
+    if isinstance(_function, np.ufunc) and not hasattr(Scalar, _name):
+        setattr(Scalar, _name, _refusing(_name))
 
 
 def is_zero(x: Value) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from grid_core.algorithm import Algorithm, Context, Port
 from grid_core.errors import ContractError, TraceError
+from grid_core.exits import exits_fail
 from grid_core.program.convention import from_native, to_native
 from grid_core.program.graph import Graph
 from grid_core.program.program import Program, ProgramPort
@@ -104,7 +105,8 @@ def new_inputs(graph: Graph, dims: tuple[int, ...]) -> Any:
 def run_program(context: Context[Any]) -> Mapping[str, Any]:
     """Run an algorithm's program and check what it returns against its ports."""
     algorithm = context.algorithm
-    outputs = algorithm.program(context)
+    with exits_fail(f"the program of {algorithm.name!r}"):
+        outputs = algorithm.program(context)
     return checked_outputs(algorithm, outputs, context)
 
 

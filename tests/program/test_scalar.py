@@ -124,3 +124,13 @@ def test_scalars_go_into_sets_and_name_their_operation(x: Scalar) -> None:
     assert len({x, x}) == 1
     assert repr(x) == "<Scalar 0: input>"
     assert repr(x * 2.0) == "<Scalar 2: mul>"
+
+
+@pytest.mark.parametrize("name", ["arctan2", "hypot", "exp", "tanh", "arccos"])
+def test_functions_of_numpy_that_no_program_has_are_named(name: str) -> None:
+    function, x = getattr(np, name), Scalar(graph := Graph(), graph.input())
+    arguments = [np.array([x, x], dtype=object)] * function.nin
+    for given in (arguments, [x] * function.nin):
+        with pytest.raises(TraceError, match=rf"np\.{name} cannot take a run-time value: .*atan2"):
+            function(*given)
+    assert not hasattr(x, "array")
