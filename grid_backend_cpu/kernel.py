@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grid_backend_cpu.compiler import LoadedCode
+from grid_backend_cpu.layout import SCRATCH_HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,9 @@ __all__ = ["CpuKernel"]
 _MIN_WORK = 40_000.0
 """Instructions over lanes below which a part is not worth a thread's wake-up (some 20 µs)."""
 _STEP_WORK = 2e7
-"""Instructions over lanes between two looks for Ctrl-C: some 10 ms, 50 where memory is slow."""
+"""Instructions over lanes between two looks for Ctrl-C: at most some 10 ms of them."""
+_BYTE_WORK = 2.0
+"""Instructions that a byte of a batched port counts for: fresh memory is slow to come by."""
 
 
 @functools.cache
@@ -76,7 +79,8 @@ class CpuKernel:
         )(self._code.address)
         self._tile_work = max(1.0, float(layout.work))
         # Whole tiles, so that no problem changes its place in one.
-        self._step = lanes.width * max(1, int(_STEP_WORK / self._tile_work))
+        step_work = self._tile_work + _BYTE_WORK * (layout.scratch - SCRATCH_HEADER)
+        self._step = lanes.width * max(1, int(_STEP_WORK / step_work))
 
     def __call__(self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
         """Evaluate `batch` problems into `outputs`."""
