@@ -13,7 +13,7 @@ from grid_core.errors import ModelError, ModelWarning
 from grid_core.model.urdf.adjust import Adjustments, adjust
 from grid_core.model.urdf.assemble import assemble
 from grid_core.model.urdf.decode import MAX_BYTES
-from grid_core.model.urdf.report import Report
+from grid_core.model.urdf.report import UNNAMED, Report
 from grid_core.model.urdf.topology import build_tree
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from grid_core.model.types import RobotModel
 
 __all__ = ["load_urdf", "load_urdf_string", "read_urdf"]
+
+_MESHES = frozenset({".3mf", ".glb", ".iges", ".igs", ".obj", ".ply", ".step", ".stl", ".stp"})
+"""What files of shapes are called; their first bytes are no tag."""
 
 
 def load_urdf(
@@ -56,11 +59,14 @@ def load_urdf(
         file = os.fsdecode(os.fspath(path))
     except TypeError as error:
         raise ModelError(f"a path is needed, not {type(path).__name__}") from error
-    return _load(_read(file), file, floating_base=floating_base, strict=strict)
+    data = _read(file)
+    if Path(file).suffix.lower() in _MESHES and b"<" not in data[:64]:
+        raise ModelError("a mesh, where a URDF file is needed", file=_label(file))
+    return _load(data, file, floating_base=floating_base, strict=strict)
 
 
 def load_urdf_string(
-    text: str | bytes, *, name: str = "<string>", floating_base: bool = False, strict: bool = False
+    text: str | bytes, *, name: str = UNNAMED, floating_base: bool = False, strict: bool = False
 ) -> RobotModel:
     """Read a robot from the text of a URDF.
 

@@ -140,7 +140,7 @@ def test_entity_bomb_is_refused_at_once():
         ("", None, "empty"),
         (b"", None, "empty"),
         ("\ufeff \n\0", None, "empty"),
-        ("robot.urdf", 1, "load_urdf"),
+        ("robot.urdf", 1, "a URDF is XML text"),
         (robot(BASE).replace("</robot>", ""), 2, "not well-formed"),
         (robot(BASE, "<link>"), 4, "not well-formed"),
         (robot(BASE, '<link name="a" name="b"/>'), 3, "not well-formed"),
@@ -267,6 +267,25 @@ def test_paths_that_are_no_robot(path, message, tmp_path, monkeypatch):
     with pytest.raises(ModelError, match=message) as caught:
         load_urdf(path)
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("data", [b"solid x\nfacet normal 0 0 1\n", bytes(80) + b"\1\0\0\0\x99"])
+def test_a_mesh_is_called_one(data, tmp_path):
+    """Neither its encoding nor XML is what is wrong with it."""
+    path = tmp_path / "gripper.STL"
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match=r"gripper\.STL: a mesh, where a URDF file is needed"):
+        load_urdf(path)
+
+
+def test_what_is_no_xml_is_told_by_where_it_came_from(tmp_path):
+    """A file is not advised to be given as a file."""
+    path = tmp_path / "robot.txt"
+    path.write_text("robot")
+    with pytest.raises(ModelError, match="a URDF is XML text, from its first tag on"):
+        load_urdf(path)
+    with pytest.raises(ModelError, match="to read a file, give its path instead of text"):
+        load_urdf_string("robot.urdf")
 
 
 @pytest.mark.parametrize("text", [None, 7, ["<robot/>"]])

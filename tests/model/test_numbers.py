@@ -35,6 +35,16 @@ def test_other_numbers_are_refused(text):
         parse_number(text)
 
 
+def test_a_comma_is_told_what_to_do_about_it():
+    """Between numbers, or in place of a decimal point."""
+    hint = "numbers have a decimal point, and spaces between them, no commas"
+    for text in ("0,0,1", "1, 2, 3"):
+        with pytest.raises(ValueError, match=hint):
+            parse_vector(text, 3)
+    with pytest.raises(ValueError, match=hint):
+        parse_number("0,5")
+
+
 @pytest.mark.parametrize("text", ["", "1 2", "1 2 3 4", "1, 2, 3", "1,2,3", "1 2 x", "1\u00a02 3"])
 def test_vectors_have_their_size(text):
     """A vector has as many numbers as it needs, separated by white space alone."""

@@ -27,7 +27,8 @@ def parse_number(text: str) -> float:
             f"{_short(token)} is an unexpanded xacro expression: expand the file with xacro first"
         )
     if _DOUBLE.fullmatch(token) is None:
-        raise ValueError(f"{_short(token)} is not a finite number")
+        hint = ": numbers have a decimal point, and spaces between them, no commas"
+        raise ValueError(f"{_short(token)} is not a finite number{hint if ',' in token else ''}")
     value = float(token)
     if not math.isfinite(value):
         raise ValueError(f"{_short(token)} is too large for a double")

@@ -6,7 +6,10 @@ from attrs import define, field
 
 from grid_core.errors import ModelError
 
-__all__ = ["Report"]
+__all__ = ["UNNAMED", "Report"]
+
+UNNAMED = "<string>"
+"""What a document is called that came as text."""
 
 
 @define

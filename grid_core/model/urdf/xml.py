@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, cast
 from attrs import field, frozen
 from lxml import etree
 
+from grid_core.model.urdf.report import UNNAMED
+
 if TYPE_CHECKING:
     from grid_core.errors import ModelError
     from grid_core.model.urdf.report import Report
@@ -85,7 +87,9 @@ def _raise_first(parser: etree.XMLParser, cause: Exception, report: Report) -> N
 def _malformed(message: str, line: int | None, report: Report) -> ModelError:
     hint = ""
     if "'<' not found" in message or "Document is empty" in message:
-        hint = " (to read a file, give its path to load_urdf)"
+        hint = " (a URDF is XML text, from its first tag on)"
+        if report.file == UNNAMED:
+            hint = " (to read a file, give its path instead of text)"
     elif "Entity" in message:
         hint = " (only &lt; &gt; &amp; &quot; &apos; and &#...; are known)"
     return report.error(f"not well-formed XML: {message.strip()}{hint}", line=line)
