@@ -190,7 +190,7 @@ def test_a_registered_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         cell = Calibration.load(path, described())
         assert robot.robot_cell == described().robot_cell(cell)
     with pytest.raises(OptionError, match="given as a file"):
-        register_robot("cell", FIXTURES / R1400, calibration=cell)
+        register_robot("other", FIXTURES / R1400, calibration=cell)
 
 
 def test_what_takes_no_calibration(tmp_path: Path) -> None:
