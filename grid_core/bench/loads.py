@@ -34,7 +34,7 @@ class LoadTimes:
     operations: tuple[str, ...] = field(repr=False)
     """What was compiled."""
     imports: tuple[float, ...]
-    """``import grid_core`` [s]."""
+    """``from grid_core import load_robot`` [s]."""
     cold: tuple[float, ...]
     """``load_robot`` after the import, with an empty build cache [s]."""
     warm: tuple[float, ...]
