@@ -153,7 +153,7 @@ class InputError(GridError, ValueError):
 
 
 class ArgumentError(GridError, TypeError):
-    """A call of an operation with a missing, surplus or unknown argument."""
+    """A call with a missing, surplus or unknown argument, or one of a type that it cannot have."""
 
 
 class OptionError(GridError, ValueError):
