@@ -58,8 +58,7 @@ def _nvrtc() -> Any:
         nvrtc.nvrtcVersion()
     except Exception as error:
         raise BackendUnavailable(
-            f"the compiler NVRTC was not found ({type(error).__name__}); "
-            "pip install '.[cuda]'"
+            f"the compiler NVRTC was not found ({type(error).__name__}); pip install '.[cuda]'"
         ) from error
     return nvrtc
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from grid_core.arguments import checked_options
 from grid_core.assets import asset_names
 from grid_core.errors import CacheError, ModelError, OptionError, UnknownRobot
-from grid_core.load_options import LoadOptions
+from grid_core.load_options import LoadOptions, as_path
 from grid_core.loading import load
 from grid_core.plugins import PluginManager, plugin_manager
 from grid_core.reading import read_model, require_one_source
@@ -36,7 +36,7 @@ def data_dir() -> Path:
     """Return the folder of registered robots: under ``GRID_DATA_DIR``, or the user's own."""
     named = os.environ.get("GRID_DATA_DIR")
     if named:
-        return Path(named).expanduser() / "robots"
+        return as_path(named, "GRID_DATA_DIR") / "robots"
     import platformdirs  # noqa: PLC0415 - who registers no robot needs none
 
     return platformdirs.user_data_path("grid") / "robots"
