@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,9 @@ class PinocchioContender:
     @classmethod
     def installed(cls) -> PinocchioContender | None:
         """Return it, or None where it cannot be imported."""
+        # Its threads would else spin after each call, on the core that Grid's need next.
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+        os.environ.setdefault("KMP_BLOCKTIME", "0")
         try:
             import pinocchio  # noqa: PLC0415 - optional, and slow to import
         except ImportError:

@@ -41,7 +41,7 @@ class Plan:
     contenders: tuple[Contender, ...]
     """Grid's own first, then the peers."""
     repeats: int = 15
-    sample_s: float = 0.005
+    sample_s: float = 0.1
     """About how long one sample lasts [s]."""
     seed: int = 0
     drawn: int | None = None
