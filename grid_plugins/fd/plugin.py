@@ -9,42 +9,20 @@ from attrs import evolve
 from grid_core.algorithm import Algorithm, BenchmarkCase, Port
 from grid_core.custom_call import require_flag
 from grid_core.hookspecs import hookimpl
+from grid_core.ports import CONFIGURATION as Q
+from grid_core.ports import EXTERNAL_FORCES, GRAVITY, VELOCITY
 from grid_core.program.products import jvp_of, vjp_of
 from grid_plugins.fd import program, reference
 
 if TYPE_CHECKING:
     from grid_core.operation_call import OperationCall
 
-Q = Port(name="q", shape=("nq",), unit="rad, m", doc="configuration")
 MOTION = (
     Q,
-    Port(
-        name="qd",
-        shape=("nv",),
-        unit="rad/s, m/s",
-        frame="floating and spherical joints: the body's own",
-        doc="velocity",
-        role="velocity",
-    ),
+    VELOCITY,
     Port(name="u", shape=("nv",), unit="N m, N", frame="as qd", doc="joint forces", role="tangent"),
-    Port(
-        name="gravity",
-        shape=(),
-        unit="m/s²",
-        frame="world z",
-        doc="gravitational acceleration along the world's z axis",
-        uniform=True,
-        default=-9.81,
-    ),
-    Port(
-        name="f_ext",
-        shape=("nb", 6),
-        unit="N, N m",
-        frame="each body's joint frame",
-        doc="external force on each body, [linear; angular]",
-        optional=True,
-        on_demand=True,
-    ),
+    GRAVITY,
+    EXTERNAL_FORCES,
 )
 ACCELERATION = Port(
     name="qdd",

@@ -4,36 +4,12 @@ from __future__ import annotations
 
 from grid_core.algorithm import Algorithm, BenchmarkCase, Port
 from grid_core.hookspecs import hookimpl
+from grid_core.ports import CONFIGURATION as Q
+from grid_core.ports import EXTERNAL_FORCES as F_EXT
+from grid_core.ports import GRAVITY
+from grid_core.ports import VELOCITY as QD
 from grid_core.program.products import jvp_of, vjp_of
 from grid_plugins.id import program, reference
-
-Q = Port(name="q", shape=("nq",), unit="rad, m", doc="configuration")
-QD = Port(
-    name="qd",
-    shape=("nv",),
-    unit="rad/s, m/s",
-    frame="floating and spherical joints: the body's own",
-    doc="velocity",
-    role="velocity",
-)
-GRAVITY = Port(
-    name="gravity",
-    shape=(),
-    unit="m/s²",
-    frame="world z",
-    doc="gravitational acceleration along the world's z axis",
-    uniform=True,
-    default=-9.81,
-)
-F_EXT = Port(
-    name="f_ext",
-    shape=("nb", 6),
-    unit="N, N m",
-    frame="each body's joint frame",
-    doc="external force on each body, [linear; angular]",
-    optional=True,
-    on_demand=True,
-)
 
 INVERSE_DYNAMICS = Algorithm(
     name="inverse_dynamics",
