@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from grid_backend_cpu.atan2 import arctangent2
 from grid_backend_cpu.layout import KERNEL, SCRATCH_HEADER
-from grid_backend_cpu.trig import far_functions, near_sine_and_cosine, sine_and_cosine, within_reach
+from grid_backend_cpu.trig import far_functions, sine_and_cosine, within_reach
 from grid_backend_cpu.vector import Emitter, Lanes
 from grid_core.program.ops import Op
 
@@ -140,14 +140,15 @@ def _body(e: Emitter, program: Program, pointers: Sequence[str]) -> list[str]:
     values += [e.lanes.splat(c) for c in program.constants]
     turns = [a for op, a, _ in program.instructions if op in (Op.SIN, Op.COS)]
     angles = sorted({a for a in turns if a < program.num_inputs})
+    # Angles that come in are looked at together, with one branch; those that are computed, such
+    # as a mimic joint's, where they are first used.
     near = dict(zip(angles, within_reach(e, [values[a] for a in angles]), strict=True))
     pairs: dict[int, tuple[str, str]] = {}
     for instruction in program.instructions:
-        if instruction[0] in (Op.SIN, Op.COS) and instruction[1] not in pairs:
-            a = instruction[1]
-            pairs[a] = (
-                near_sine_and_cosine(e, near[a]) if a in near else sine_and_cosine(e, values[a])
-            )
+        op, a, _ = instruction
+        if op in (Op.SIN, Op.COS) and a not in pairs:
+            x = near[a] if a in near else within_reach(e, [values[a]])[0]
+            pairs[a] = sine_and_cosine(e, x)
         values.append(_instruction(e, instruction, values, pairs))
     return [values[r] for r in program.results]
 

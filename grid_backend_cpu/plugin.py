@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from grid_core.artifact import BuildStore, operation_key
+from grid_core.artifact import fetch_build
 from grid_core.artifact.identity import source_digest
 from grid_core.hookspecs import hookimpl
 from grid_core.program.trace import trace
@@ -48,28 +48,12 @@ class CpuBackend:
             **machine.identity(),
             "lowering": source_digest("grid_backend_cpu") or "",
         }
-        key = operation_key(operation, target) if settings.cache_dir is not None else None
-        if key is None or settings.cache_dir is None:
-            payload = _compile(operation, lanes)
-        else:
-            what = _describe(operation, target)
-            store = BuildStore(settings.cache_dir)
-            payload = store.fetch(key, what, lambda: _compile(operation, lanes))
+        shown = {"processor": target["cpu"], "llvm": target["llvm"]}
+        payload = fetch_build(
+            operation, settings.cache_dir, target, shown, lambda: _compile(operation, lanes)
+        )
         layout, code = Layout.unpack(payload)
         return CpuKernel(code, lanes, layout, settings.num_threads)
-
-
-def _describe(operation: Operation, target: dict[str, str]) -> dict[str, str]:
-    return {
-        "backend": "cpu",
-        "operation": operation.algorithm.name,
-        "provider": operation.providers.get(operation.algorithm.name, ""),
-        "robot": operation.model.name,
-        "dtype": operation.dtype.name,
-        "optional inputs": ", ".join(sorted(operation.present)),
-        "processor": target["cpu"],
-        "llvm": target["llvm"],
-    }
 
 
 def _compile(operation: Operation, lanes: Lanes) -> bytes:

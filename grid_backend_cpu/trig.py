@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from grid_backend_cpu.vector import Emitter, Lanes
 
-__all__ = ["far_functions", "near_sine_and_cosine", "sine_and_cosine", "within_reach"]
+__all__ = ["far_functions", "sine_and_cosine", "within_reach"]
 
 
 def within_reach(e: Emitter, angles: Sequence[str]) -> list[str]:
@@ -28,6 +28,7 @@ def within_reach(e: Emitter, angles: Sequence[str]) -> list[str]:
     t = e.lanes
     if not angles:
         return []
+    tag = e.fresh()[1:]
     far = ""
     for x in angles:
         size = e.let(f"call {t.vector} @llvm.fabs.{t.suffix}({t.vector} {x})")
@@ -35,55 +36,17 @@ def within_reach(e: Emitter, angles: Sequence[str]) -> list[str]:
         far = e.let(f"or <{t.width} x i1> {far}, {one}") if far else one
     mask = e.let(f"bitcast <{t.width} x i1> {far} to i{t.width}")
     any_far = e.let(f"icmp ne i{t.width} {mask}, 0")
-    e.do("br label %reach")
-    e.label("reach")
-    e.do(f"br i1 {any_far}, label %wrap, label %wrapped, !prof !0")
-    e.label("wrap")
+    e.do(f"br label %reach{tag}")
+    e.label(f"reach{tag}")
+    e.do(f"br i1 {any_far}, label %wrap{tag}, label %wrapped{tag}, !prof !0")
+    e.label(f"wrap{tag}")
     turned = [e.let(f"call {t.vector} @wrap(ptr %scratch, {t.vector} {x})") for x in angles]
-    e.do("br label %wrapped")
-    e.label("wrapped")
+    e.do(f"br label %wrapped{tag}")
+    e.label(f"wrapped{tag}")
     return [
-        e.let(f"phi {t.vector} [ {a}, %wrap ], [ {b}, %reach ]")
+        e.let(f"phi {t.vector} [ {a}, %wrap{tag} ], [ {b}, %reach{tag} ]")
         for a, b in zip(turned, angles, strict=True)
     ]
-
-
-def near_sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
-    """Emit sin(x) and cos(x) of angles that are within reach."""
-    return _near(e, x)
-
-
-def sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
-    """Emit sin(x) and cos(x); leaves the emitter in a new basic block.
-
-    A far lane does not change what its neighbours get: they keep the near result, so that a
-    problem's bits never depend on the problems beside it.
-    """
-    t = e.lanes
-    tag = e.fresh()[1:]
-    near_sin, near_cos = _near(e, x)
-    size = e.let(f"call {t.vector} @llvm.fabs.{t.suffix}({t.vector} {x})")
-    far = e.let(f"fcmp ogt {t.vector} {size}, {t.splat(FAR_LIMIT[t.dtype])}")
-    mask = e.let(f"bitcast <{t.width} x i1> {far} to i{t.width}")
-    any_far = e.let(f"icmp ne i{t.width} {mask}, 0")
-    e.do(f"br label %check{tag}")
-    e.label(f"check{tag}")
-    e.do(f"br i1 {any_far}, label %far{tag}, label %done{tag}, !prof !0")
-    e.label(f"far{tag}")
-    pairs = [
-        (_far(e, x, which, far, near), near) for which, near in enumerate((near_sin, near_cos))
-    ]
-    e.do(f"br label %done{tag}")
-    e.label(f"done{tag}")
-    return tuple(  # type: ignore[return-value]
-        e.let(f"phi {t.vector} [ {a}, %far{tag} ], [ {b}, %check{tag} ]") for a, b in pairs
-    )
-
-
-def _far(e: Emitter, x: str, which: int, far: str, near: str) -> str:
-    t = e.lanes
-    wide = e.let(f"call {t.vector} @far(ptr %scratch, {t.vector} {x}, i64 {which})")
-    return e.let(f"select <{t.width} x i1> {far}, {t.vector} {wide}, {t.vector} {near}")
 
 
 def _fma(e: Emitter, a: str, b: str, c: str) -> str:
@@ -100,7 +63,8 @@ def _polynomial(e: Emitter, z: str, coefficients: tuple[float, ...]) -> str:
     return value
 
 
-def _near(e: Emitter, x: str) -> tuple[str, str]:
+def sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
+    """Emit sin(x) and cos(x) of angles that are within reach."""
     t = e.lanes
     shifted = _fma(e, x, t.splat(TWO_OVER_PI), t.splat(MAGIC[t.dtype]))
     k = e.let(f"fsub {t.vector} {shifted}, {t.splat(MAGIC[t.dtype])}")
@@ -140,36 +104,15 @@ def _signed(e: Emitter, value: str, bits: str) -> str:
 
 
 def far_functions(t: Lanes) -> str:
-    """The cold paths, through the C library, lane by lane.
+    """The cold path, through the C library, lane by lane.
 
-    ``@far(scratch, x, which)`` is its sin or cos; ``@wrap(scratch, x)`` turns far angles into
-    [-π, π] as atan2(sin x, cos x), which errs by an ulp of π. The scratch block begins with the
-    addresses of sin, cos and atan2, so that compiled code holds no symbol that a loader must
-    find.
+    ``@wrap(scratch, x)`` turns far angles into [-π, π] as atan2(sin x, cos x), which errs by an
+    ulp of π. The scratch block begins with the addresses of sin, cos and atan2, so that compiled
+    code holds no symbol that a loader must find.
     """
     up = "fpext float %x to double" if t.bits == 32 else "fadd double %x, 0.0"
     down = "fptrunc double %y to float" if t.bits == 32 else "fadd double %y, 0.0"
     return f"""
-define internal {t.vector} @far(ptr %scratch, {t.vector} %v, i64 %which) noinline cold {{
-entry:
-  %place = getelementptr ptr, ptr %scratch, i64 %which
-  %function = load ptr, ptr %place
-  br label %loop
-loop:
-  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
-  %sum = phi {t.vector} [ zeroinitializer, %entry ], [ %filled, %loop ]
-  %x = extractelement {t.vector} %v, i32 %i
-  %wide = {up}
-  %y = call double %function(double %wide)
-  %narrow = {down}
-  %filled = insertelement {t.vector} %sum, {t.scalar} %narrow, i32 %i
-  %next = add i32 %i, 1
-  %more = icmp slt i32 %next, {t.width}
-  br i1 %more, label %loop, label %end
-end:
-  ret {t.vector} %filled
-}}
-
 define internal {t.vector} @wrap(ptr %scratch, {t.vector} %v) noinline cold {{
 entry:
   %cos_place = getelementptr ptr, ptr %scratch, i64 1

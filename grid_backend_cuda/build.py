@@ -13,7 +13,7 @@ from grid_backend_cuda.compiler import compile_cubin, compiler_version
 from grid_backend_cuda.emit import Real
 from grid_backend_cuda.mapping import Mapping, SplitMapping, map_program, map_threads
 from grid_backend_cuda.render import TEMPLATES, kernel_name, render
-from grid_core.artifact import BuildStore, operation_key
+from grid_core.artifact import fetch_build
 from grid_core.artifact.identity import source_digest
 from grid_core.program.trace import trace
 
@@ -135,20 +135,8 @@ def build_operation(operation: Operation, arch: str, cache_dir: Any) -> Build:
         "lowering": source_digest("grid_backend_cuda") or "",
         "templates": _template_digest(operation),
     }
-    key = operation_key(operation, target) if cache_dir is not None else None
-    if key is None:
-        return Build.unpack(make())
-    what = {
-        "backend": "cuda",
-        "operation": operation.algorithm.name,
-        "provider": operation.providers.get(operation.algorithm.name, ""),
-        "robot": operation.model.name,
-        "dtype": operation.dtype.name,
-        "optional inputs": ", ".join(sorted(operation.present)),
-        "arch": arch,
-        "nvrtc": target["nvrtc"],
-    }
-    return Build.unpack(BuildStore(cache_dir).fetch(key, what, make))
+    shown = {"arch": arch, "nvrtc": target["nvrtc"]}
+    return Build.unpack(fetch_build(operation, cache_dir, target, shown, make))
 
 
 def _template_digest(operation: Operation) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import field, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -109,6 +109,3 @@ class DeviceBackend(Backend, Protocol):
     def edge(self, settings: BuildSettings) -> DeviceEdge:
         """Return how a handle takes arrays that lie on the device."""
         ...
-
-
-BackendFactory = Callable[[], Backend]

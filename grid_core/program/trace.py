@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,6 +134,3 @@ def checked_outputs(
         array[...] = value.reshape(dims)
         shaped[port.name] = array
     return shaped
-
-
-Candidate = Callable[[Context[Any]], Mapping[str, Any]]
