@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from grid_core.cli.options import (
+    FilePath,
     base_option,
     dtype_option,
     grid_command,
@@ -16,6 +16,8 @@ from grid_core.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grid_core.backend import Operation
 
 __all__ = ["command"]
@@ -40,7 +42,7 @@ __all__ = ["command"]
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False),
     help="Write it here in place of printing it.",
 )
 def command(operation: str, robot: str, **o: Any) -> None:

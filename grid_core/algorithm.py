@@ -15,6 +15,8 @@ from grid_core.errors import ContractError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from numpy.random import Generator
+
     from grid_core.model.types import RobotModel
 
 __all__ = [
@@ -54,6 +56,14 @@ class Options:
     output_convention: str = "pinocchio"
     reference_frame: str = "local_world_aligned"
     """Axes and origin of frame Jacobians."""
+    runtime_inertia: bool = False
+    """Whether the bodies' inertial parameters are an input; the model's own are the nominal."""
+    runtime_transform: bool = False
+    """Whether the joints' placements are an input; the model's own are the nominal."""
+    parameter_order: str = "pinocchio"
+    """Order of a body's ten inertial parameters (`grid_core.model.parameters`)."""
+    regressor_terms: tuple[str, ...] = ()
+    """What joints add to the parameters, after those of the bodies."""
 
 
 @frozen(kw_only=True)
@@ -76,6 +86,10 @@ class Port:
     """Of a uniform input, of each entry of an array."""
     role: str = ""
     """How an array with an axis ``nv`` reads in other coordinates (`ROLES`)."""
+    widths: Mapping[str, Callable[[RobotModel, Options], int]] = field(
+        factory=dict, eq=False, repr=False
+    )
+    """Widths of the plugin's own by the names that `shape` has for them."""
 
     def size(self, model: RobotModel, options: Options) -> int:
         """Number of scalars for one problem."""
@@ -87,6 +101,7 @@ class Port:
     def dims(self, model: RobotModel, options: Options) -> tuple[int, ...]:
         """The shape in numbers for this model."""
         known = {"nq": model.nq, "nv": model.nv, "nb": model.nb, "nee": len(options.targets)}
+        known |= {name: width(model, options) for name, width in self.widths.items()}
         return tuple(_width(d, known) if isinstance(d, str) else d for d in self.shape)
 
 
@@ -104,6 +119,9 @@ class BenchmarkCase:
     """Names of the optional inputs to fill (all required ones always are)."""
     pinocchio: str | None = None
     """Name of the Pinocchio function that does the same, if any."""
+    shared: Callable[[RobotModel, Options, Generator], Mapping[str, Any]] | None = None
+    """Draws the uniform arrays to give, by name, for robot, options and a generator; None: each
+    uniform input stays at its default."""
 
 
 @frozen(kw_only=True)

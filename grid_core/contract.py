@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from grid_core.algorithm import API_VERSION, ROLES, Algorithm, BenchmarkCase, Port
@@ -25,6 +26,7 @@ __all__ = [
     "check_algorithm",
     "check_backend",
     "check_command",
+    "check_header_writer",
     "check_model_source",
 ]
 
@@ -49,6 +51,7 @@ HANDLE_ATTRIBUTES = frozenset(
             "nq",
         ),
         *("num_bodies", "num_ees", "num_joints", "num_vel", "nv", "options"),
+        *("parameter_names", "parameters"),
         *("random_configuration", "robot_cell"),
     }
 )
@@ -133,6 +136,21 @@ def check_command(record: object) -> None:
     _check_line("command: name", record.name)
 
 
+def check_header_writer(record: object) -> None:
+    """Check a way to write headers.
+
+    Raises:
+        ContractError: what is wrong, with the writer and the field named.
+    """
+    fields = ("name", "summary", "file_name", "write")
+    where = _check_instance("header writer", record, fields)
+    writer: Any = record
+    _check_line(f"{where}: name", writer.name)
+    _check_line(f"{where}: summary", writer.summary)
+    _check_line(f"{where}: file_name", writer.file_name)
+    _check_callable(f"{where}: write", writer.write, 1)
+
+
 def _check_version(record: Algorithm) -> None:
     version = record.api_version
     ours = ".".join(map(str, API_VERSION))
@@ -188,8 +206,9 @@ def _check_port(where: str, port: object) -> None:
     _check_identifier(f"{where}: name", port.name, _ARGUMENTS)
     if not isinstance(port.shape, tuple):
         raise ContractError(f"{where}: shape must be a tuple; got {port.shape!r}")
+    _check_widths(where, port)
     for dim in port.shape:
-        if not _is_width(dim):
+        if not _is_width(dim, (*DIMS, *port.widths)):
             raise ContractError(
                 f"{where}: shape: each width is a positive integer, one of {listing(DIMS)}, or a "
                 f"multiple of one, such as '6*nee'; "
@@ -210,12 +229,20 @@ def _check_port(where: str, port: object) -> None:
     _check_uniform(where, port)
 
 
-def _is_width(dim: object) -> bool:
+def _check_widths(where: str, port: Port) -> None:
+    if not isinstance(port.widths, Mapping):
+        raise ContractError(f"{where}: widths must map names to functions; got {port.widths!r}")
+    for name, width in port.widths.items():
+        _check_identifier(f"{where}: widths: name", name, frozenset(DIMS))
+        _check_callable(f"{where}: widths: {name!r}", width, 2)
+
+
+def _is_width(dim: object, names: Sequence[str]) -> bool:
     if not isinstance(dim, str):
         return type(dim) is int and dim > 0
     factor, star, name = dim.rpartition("*")
     number = factor.isascii() and factor.isdecimal() and int(factor) > 0
-    return name in DIMS and (number if star else True)
+    return name in names and (number if star else True)
 
 
 def _check_uniform(where: str, port: Port) -> None:
@@ -276,6 +303,8 @@ def _check_benchmarks(where: str, record: Algorithm) -> None:
             raise ContractError(
                 f"{where}: benchmarks: {case.label!r}: {unknown[0]!r} is no optional input"
             )
+        if case.shared is not None:
+            _check_callable(f"{where}: benchmarks: {case.label!r}: shared", case.shared, 3)
         labels.append(case.label)
     if len(set(labels)) != len(labels):
         raise ContractError(f"{where}: benchmarks: two cases have one label")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["brief", "listing", "near"]
+__all__ = ["brief", "listing", "near", "printable"]
 
 
 def brief(value: object) -> str:
@@ -16,6 +16,20 @@ def brief(value: object) -> str:
     text = repr(value)
     short = len(text) <= 60 and "\n" not in text
     return text if short else f"a value of type {type(value).__name__}"
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Return text with what a terminal would obey or hide written out, as in ``repr``.
+
+    Args:
+        text: such as a name from somebody's file.
+        keep: characters to leave, such as a newline between lines.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def listing(names: Iterable[object], last: str = "and") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import evolve, field, frozen
@@ -36,6 +36,8 @@ class Case:
 
     Numbers for the whole batch, such as gravity, are left at their defaults.
     """
+    shared: Mapping[str, Any] = field(factory=dict, repr=False)
+    """Arrays for the whole batch by name, as the benchmark draws them."""
 
     @property
     def drawn(self) -> int:
@@ -64,6 +66,8 @@ class Case:
             present=benchmark.inputs,
             seed=seed,
         )
+        draw = benchmark.shared
+        rng = np.random.default_rng(seed)
         return cls(
             robot=robot,
             model=handle.model,
@@ -73,6 +77,7 @@ class Case:
             batch=batch,
             threads=threads,
             inputs={name: x for name, x in inputs.items() if isinstance(x, np.ndarray)},
+            shared={} if draw is None else draw(handle.model, handle.options, rng),
         )
 
     def first(self, batch: int) -> Case:

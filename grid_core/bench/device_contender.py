@@ -53,7 +53,10 @@ class DeviceContender:
         places = _places(call, case)
         calls = [
             functools.partial(
-                call, *(None if k is None else states[k] for k in places), **self._out(call, case)
+                call,
+                *(None if k is None else states[k] for k in places),
+                **case.shared,
+                **self._out(call, case),
             )
             for states in sets
         ]
@@ -94,7 +97,7 @@ class HostContender:
             for x in case.inputs.values()
         ]
         run = functools.partial(
-            call, *(None if k is None else states[k] for k in _places(call, case))
+            call, *(None if k is None else states[k] for k in _places(call, case)), **case.shared
         )
 
         def outputs() -> Sequence[Array]:

@@ -52,7 +52,7 @@ class GridContender:
         out = outputs[0] if len(outputs) == 1 else tuple(outputs)
 
         def run() -> None:
-            call(**inputs, out=out)
+            call(**inputs, **case.shared, out=out)
 
         def results() -> list[Array]:
             run()

@@ -89,7 +89,7 @@ class GridRbdContender:
         """
         name = case.algorithm.name
         takes = METHODS.get(name, ())
-        if name not in self.robots.algorithms or not set(case.inputs) <= set(takes):
+        if name not in self.robots.algorithms or not {*case.inputs, *case.shared} <= set(takes):
             raise Declined(f"grid-rbd is not compared in {case.benchmark.label}")
         if case.batch > MAX_BATCH:
             raise Declined(f"grid-rbd is built for batches up to {MAX_BATCH}")

@@ -60,8 +60,9 @@ class PinocchioContender:
         function = case.benchmark.pinocchio
         if function is None:
             raise Declined("Pinocchio has no such function")
-        if set(case.inputs) - set(_ARGUMENTS):
-            raise Declined(f"no comparison with {sorted(set(case.inputs) - set(_ARGUMENTS))}")
+        unknown = sorted({*case.inputs, *case.shared}.difference(_ARGUMENTS))
+        if unknown:
+            raise Declined(f"no comparison with {unknown}")
         robot = PinocchioRobot.read(self.pin, case.robot, case.model)
         names = [case.model.frames[target].name for target in case.options.targets]
         one = find_function(self.pin, function, robot.frames(self.pin, names))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +18,7 @@ from grid_core.bench.suite import Plan, cases, count, run_case
 from grid_core.cli.bench_tables import print_loads, print_trials
 from grid_core.cli.comma_list import comma_list
 from grid_core.cli.find_robot import find_robot
-from grid_core.cli.options import COUNT, base_option, grid_command
+from grid_core.cli.options import COUNT, FilePath, base_option, grid_command
 from grid_core.cli.output import error_console, print_json
 from grid_core.cli.states_file import check_folder
 from grid_core.cores import available_cores
@@ -27,6 +26,8 @@ from grid_core.errors import OptionError
 from grid_core.wording import listing
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grid_core.bench.card import Card
     from grid_core.bench.results import Trial
     from grid_core.bench.robot import Robot
@@ -93,13 +94,13 @@ QUICK_BATCHES = (1, 4096)
 @click.option(
     "--json",
     "json_path",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    type=FilePath(dir_okay=False, allow_dash=True),
     help="Write every sample here; - prints it in place of the table.",
 )
 @click.option(
     "--plot",
     "plot_path",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False),
     help="Draw throughput over batch here (.svg, .png, .pdf).",
 )
 @click.pass_context

@@ -5,11 +5,9 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-import click
-
 from grid_core.bench.machine import machine, versions
 from grid_core.bench.results import BOUNDARIES
-from grid_core.cli.output import print_table
+from grid_core.cli.output import print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,32 +35,32 @@ def print_trials(trials: Sequence[Trial], card: Card | None = None) -> None:
             headers.remove(header)
             value = values.pop()
             if value is not None:
-                click.echo(f"{header}: {value}")
+                say(f"{header}: {value}")
     if card is not None:
-        click.echo(f"card: {card.name}, driver {card.driver}, copies {card.copy_rate:.3g} B/s")
+        say(f"card: {card.name}, driver {card.driver}, copies {card.copy_rate:.3g} B/s")
     floating = sorted({trial.robot for trial in trials if trial.floating})
-    click.echo(f"floating base: {', '.join(floating) or 'none'}\n")
+    say(f"floating base: {', '.join(floating) or 'none'}\n")
     if rows:
         texts = {"robot", "operation", "backend", "dtype", "boundary", "by", "note"}
         cells = [[row.get(header) for header in headers] for row in rows]
         print_table(headers, cells, right=[header for header in headers if header not in texts])
-        click.echo()
+        say()
     for note in dict.fromkeys(f"{trial.robot}: {trial.note}" for trial in trials if trial.note):
-        click.echo(f"note: {note}")
+        say(f"note: {note}")
     _explain(trials)
 
 
 def _explain(trials: Sequence[Trial]) -> None:
-    click.echo("ns: median of one evaluation; M/s: million evaluations a second")
+    say("ns: median of one evaluation; M/s: million evaluations a second")
     peers = sorted({peer.contender for trial in trials for peer in trial.peers})
     if peers:
-        click.echo(f"{', '.join(peers)}: the same, in ns; ratio: how many times as fast Grid is")
+        say(f"{', '.join(peers)}: the same, in ns; ratio: how many times as fast Grid is")
     if any(m.floor is not None for trial in trials for m in trial.measurements):
-        click.echo("of floor: the least time that memory and arithmetic allow, of the time taken")
+        say("of floor: the least time that memory and arithmetic allow, of the time taken")
     used = {m.boundary for trial in trials for m in trial.measurements}
     for name, meaning in BOUNDARIES.items():
         if name in used:
-            click.echo(f"{name}: {meaning}")
+            say(f"{name}: {meaning}")
     _print_machine()
 
 
@@ -85,8 +83,8 @@ def print_loads(times: Sequence[LoadTimes]) -> None:
         ],
         right=numbers,
     )
-    click.echo()
-    click.echo("medians; each load in a fresh process, after the import; cold: no build is kept")
+    say()
+    say("medians; each load in a fresh process, after the import; cold: no build is kept")
     _print_machine()
 
 
@@ -133,5 +131,5 @@ def _peer(
 def _print_machine() -> None:
     here = machine()
     load = "" if here["load_average"] is None else f", load average {here['load_average']:.1f}"
-    click.echo(f"{here['processor']}, {here['cores']} physical cores{load}")
-    click.echo(", ".join(f"{name} {version}" for name, version in versions().items()))
+    say(f"{here['processor']}, {here['cores']} physical cores{load}")
+    say(", ".join(f"{name} {version}" for name, version in versions().items()))

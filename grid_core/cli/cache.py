@@ -8,7 +8,7 @@ import click
 
 from grid_core.artifact import BuildStore
 from grid_core.cli.options import example, grid_command, json_flag
-from grid_core.cli.output import print_json, print_table
+from grid_core.cli.output import print_json, print_table, say
 from grid_core.errors import CacheError
 from grid_core.load_options import default_cache_dir
 
@@ -48,8 +48,8 @@ def info(session: Session, as_json: bool) -> None:
             [(*(str(e.what.get(word, "")) for word in words), e.size) for e in entries],
             right=("bytes",),
         )
-        click.echo()
-    click.echo(f"{store.root}: {len(entries)} builds, {size / 2**20:.1f} MiB")
+        say()
+    say(f"{store.root}: {len(entries)} builds, {size / 2**20:.1f} MiB")
     damaged = sum(not entry.sound for entry in entries)
     if damaged:
         session.warn(f"{damaged} of them damaged; they are rebuilt when they are wanted")
@@ -63,7 +63,7 @@ def clear() -> None:
         count = store.clear()
     except OSError as error:
         raise CacheError(f"build cache {store.root} cannot be cleared: {error}") from error
-    click.echo(f"{store.root}: {count} builds deleted")
+    say(f"{store.root}: {count} builds deleted")
 
 
 command.add_command(info)

@@ -17,7 +17,7 @@ from grid_core.bench.contenders import grid_contenders
 from grid_core.bench.robot import BUNDLED, bundled_robot
 from grid_core.bench.timing import interleave
 from grid_core.cli.options import COUNT, grid_command
-from grid_core.cli.output import error_console, print_table
+from grid_core.cli.output import error_console, print_table, say
 from grid_core.cores import available_cores
 from grid_core.plugins import plugin_manager
 
@@ -46,7 +46,7 @@ def command(ctx: click.Context, count: int, backend: str) -> None:
     backend `reference`, a textbook implementation in NumPy. Exit code 1: they differ.
     """
     threads = available_cores()
-    click.echo(f"{count:,} forward dynamics of each robot, on {threads} threads\n")
+    say(f"{count:,} forward dynamics of each robot, on {threads} threads\n")
     rows = []
     console = error_console()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -61,9 +61,9 @@ def command(ctx: click.Context, count: int, backend: str) -> None:
         [row.cells() for row in rows],
         right=("evaluations/s", "worst error", "allowed"),
     )
-    click.echo("\nerror of a problem: ‖result - reference‖ / ‖reference‖")
+    say("\nerror of a problem: ‖result - reference‖ / ‖reference‖")
     if not all(row.good for row in rows):
-        click.echo("error: results differ from the reference's", err=True)
+        say("error: results differ from the reference's", err=True)
         ctx.exit(1)
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grid_core.cli.find_robot import find_robot
-from grid_core.cli.options import base_option, grid_command, strict_option
+from grid_core.cli.options import FilePath, base_option, expanded, grid_command, strict_option
+from grid_core.cli.output import say
 from grid_core.description.plugin import is_description
 from grid_core.descriptor import describe_model, differences, load_descriptor, to_json
 from grid_core.descriptor.read import is_descriptor_text
 from grid_core.errors import GridError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
@@ -28,18 +31,18 @@ __all__ = ["command"]
 @strict_option
 @click.option(
     "--calibration",
-    type=click.Path(exists=True, dir_okay=False),
+    type=FilePath(exists=True, dir_okay=False),
     help="Of a robot-description directory: how a cell differs from it.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write to a file instead.")
+@click.option("-o", "--output", type=FilePath(dir_okay=False), help="Write to a file instead.")
 @click.option("--diff", is_flag=True, help="Say what differs from one robot to another.")
 def command(
     robots: tuple[str, ...],
     *,
     floating: bool | None,
     strict: bool,
-    calibration: str | None,
-    output: str | None,
+    calibration: Path | None,
+    output: Path | None,
     diff: bool,
 ) -> int:
     """Print what a robot's numbers mean, as JSON.
@@ -62,9 +65,9 @@ def command(
 
 
 def _descriptor(
-    text: str, floating: bool | None, strict: bool, calibration: str | None
+    text: str, floating: bool | None, strict: bool, calibration: Path | None
 ) -> dict[str, Any]:
-    path = Path(text)
+    path = expanded(text, "ROBOT")
     if calibration is not None or is_description(path):
         return describe_model(
             path, floating_base=bool(floating), strict=strict, calibration=calibration
@@ -79,12 +82,12 @@ def _descriptor(
     return describe_model(path, floating_base=bool(floating), strict=strict)
 
 
-def _write(text: str, output: str | None) -> None:
+def _write(text: str, output: Path | None) -> None:
     if output is None:
-        click.echo(text)
+        say(text)
         return
     try:
-        Path(output).write_text(f"{text}\n", encoding="utf-8")
+        output.write_text(f"{text}\n", encoding="utf-8")
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from grid_core.cli.options import example, grid_command
-from grid_core.cli.output import print_json
+from grid_core.cli.options import FilePath, example, grid_command
+from grid_core.cli.output import print_json, say
 from grid_core.wording import near
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
@@ -22,8 +27,8 @@ def command() -> None:
 
 
 @grid_command("identity", "grid description identity robots/my_arm")
-@click.argument("directory", metavar="DIR")
-def identity(directory: str) -> None:
+@click.argument("directory", metavar="DIR", type=FilePath())
+def identity(directory: Path) -> None:
     """Print the identity of DIR, and DIR.
 
     That is a SHA-256 over its manifest and every file that the manifest registers. Files that
@@ -31,12 +36,12 @@ def identity(directory: str) -> None:
     """
     from grid_core.description import description_identity  # noqa: PLC0415 - not for --help
 
-    click.echo(f"{description_identity(directory)} {directory}")
+    say(f"{description_identity(directory)} {directory}")
 
 
 @grid_command("check", "grid description check robots/my_arm")
-@click.argument("directory", metavar="DIR")
-def check(directory: str) -> int:
+@click.argument("directory", metavar="DIR", type=FilePath())
+def check(directory: Path) -> int:
     """Say everything that is wrong with DIR, one line a fault.
 
     The exit code is 1 if there is any.
@@ -45,9 +50,9 @@ def check(directory: str) -> int:
 
     faults = check_description(directory)
     for fault in faults:
-        click.echo(fault)
+        say(fault)
     if not faults:
-        click.echo(f"{directory}: no fault")
+        say(f"{directory}: no fault")
     return 1 if faults else 0
 
 
@@ -59,7 +64,7 @@ def schema(name: str | None) -> None:
     from grid_core.description.schemas import SCHEMAS  # noqa: PLC0415
 
     if name is None:
-        click.echo("\n".join(SCHEMAS))
+        say("\n".join(SCHEMAS))
         return
     if name not in SCHEMAS:
         raise click.UsageError(f"there is no document {name!r}{near(name, SCHEMAS)}")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from grid_core.bench.robot import BUNDLED, Robot, bundled_robot, robot_from_path
+from grid_core.cli.options import expanded
 from grid_core.errors import UnknownRobot
 from grid_core.registry import get_robot, list_registered
 from grid_core.wording import listing, near
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["find_robot"]
 
@@ -25,8 +28,9 @@ def find_robot(text: str, floating: bool | None = None) -> Robot:
 
     Raises:
         UnknownRobot: there is no such file or name; says near names.
+        OptionError: a ~ of a user without a home folder.
     """
-    path = Path(text)
+    path = expanded(text, "ROBOT")
     kind = _kind(path)
     if kind == "file":
         return robot_from_path(path, floating=bool(floating))

@@ -14,6 +14,7 @@ from attrs import define, field
 
 from grid_core import errors
 from grid_core.errors import GridError
+from grid_core.wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,13 +74,17 @@ class Session:
         """Show a warning on stderr, once."""
         if text not in self.shown:
             self.shown.add(text)
-            click.echo(f"{click.style('warning:', fg='yellow')} {text}", err=True)
+            _say(click.style("warning:", fg="yellow"), text)
 
     def fail(self, text: str, error: BaseException) -> None:
         """Show an error on stderr, with its traceback if that is asked for."""
         if self.debug:
             click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-        click.echo(f"{click.style('error:', fg='red')} {text}", err=True)
+        _say(click.style("error:", fg="red"), text)
+
+
+def _say(label: str, text: str) -> None:
+    click.echo(f"{label} {printable(text, keep=chr(10))}", err=True)
 
 
 def guarded(run: Callable[[], object], session: Session) -> int:

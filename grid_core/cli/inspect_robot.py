@@ -15,8 +15,9 @@ from grid_core.cli.options import (
     robot_argument,
     strict_option,
 )
-from grid_core.cli.output import print_json, print_table
+from grid_core.cli.output import print_json, print_table, say
 from grid_core.cli.robot_json import robot_document, total_mass
+from grid_core.wording import printable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,19 +62,20 @@ def command(
 
 def _print(model: RobotModel, notes: list[str]) -> None:
     base = "floating base" if model.floating_base else "fixed base"
-    click.echo(f"{model.name}: {base}, root link {model.root_link}\n")
+    name, root = printable(model.name), printable(model.root_link)
+    say(f"{name}: {base}, root link {root}\n")
     if model.joints:
         _print_tree(model)
-        click.echo()
+        say()
         _print_limits(model)
-        click.echo()
-    leaves = ", ".join(model.joints[leaf].name for leaf in model.leaves)
-    click.echo(f"nq={model.nq}  nv={model.nv}  joints={model.nj}  bodies={model.nb}")
-    click.echo(f"links={len(model.links)}  named frames={len(model.frames)}")
-    click.echo(f"moving mass {total_mass(model):.6g} kg")
-    click.echo(f"end effectors: {leaves or 'none'}")
+        say()
+    leaves = ", ".join(printable(model.joints[leaf].name) for leaf in model.leaves)
+    say(f"nq={model.nq}  nv={model.nv}  joints={model.nj}  bodies={model.nb}")
+    say(f"links={len(model.links)}  named frames={len(model.frames)}")
+    say(f"moving mass {total_mass(model):.6g} kg")
+    say(f"end effectors: {leaves or 'none'}")
     for text in notes:
-        click.echo(f"note: {text}")
+        say(f"note: {printable(text)}")
 
 
 def _print_tree(model: RobotModel) -> None:

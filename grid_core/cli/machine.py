@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from grid_core.cli.options import example, grid_command
+from grid_core.cli.options import FilePath, example, grid_command
+from grid_core.cli.output import say
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
@@ -17,9 +23,11 @@ def command() -> None:
 
 
 @grid_command("compile", _EXAMPLE)
-@click.argument("machine", metavar="MACHINE.json")
-@click.option("-o", "--output", required=True, help="A directory that is new or empty.")
-def compile_(machine: str, output: str) -> None:
+@click.argument("machine", metavar="MACHINE.json", type=FilePath())
+@click.option(
+    "-o", "--output", required=True, type=FilePath(), help="A directory that is new or empty."
+)
+def compile_(machine: Path, output: Path) -> None:
     """Check MACHINE.json and its pins, and keep every file that the cell needs.
 
     A description or calibration that is not the pinned one is refused. What is compiled needs
@@ -30,12 +38,10 @@ def compile_(machine: str, output: str) -> None:
     state = compile_machine(machine, output).describe()
     cell = state.robot_cell
     if cell is not None:
-        click.echo(f"model_id {cell.model_id}")
-        click.echo(f"robot_description_sha256 {cell.robot_description_sha256}")
-        click.echo(
-            f"machine_planning_calibration_sha256 {cell.machine_planning_calibration_sha256}"
-        )
-    click.echo(f"machine_configuration_sha256 {state.machine_configuration_sha256}")
+        say(f"model_id {cell.model_id}")
+        say(f"robot_description_sha256 {cell.robot_description_sha256}")
+        say(f"machine_planning_calibration_sha256 {cell.machine_planning_calibration_sha256}")
+    say(f"machine_configuration_sha256 {state.machine_configuration_sha256}")
 
 
 command.add_command(compile_)

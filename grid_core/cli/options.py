@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,10 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNT",
+    "FilePath",
     "base_option",
     "debug_option",
     "dtype_option",
     "example",
+    "expanded",
     "grid_command",
     "json_flag",
     "robot_argument",
@@ -32,6 +36,35 @@ class _Count(click.IntRange):
 
 COUNT = _Count(min=1)
 """Of an option: a positive integer."""
+
+
+def expanded(text: str, name: str) -> Path:
+    """Return a path with ``~`` replaced by the home folder, where nothing is called so itself.
+
+    Args:
+        text: what was given; not every shell expands ``--option=~/x``.
+        name: what it was given as, for the message.
+
+    Raises:
+        OptionError: a user without a home folder.
+    """
+    if not text.startswith("~") or os.path.lexists(text):
+        return Path(text)
+    from grid_core.load_options import as_path  # noqa: PLC0415 - not for --help
+
+    return as_path(text, name)
+
+
+class FilePath(click.Path):
+    """Of an argument or option: a path, in which ``~`` is the home folder."""
+
+    def __init__(self, **checks: Any) -> None:
+        super().__init__(path_type=Path, **checks)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Expand, then check as Click does."""
+        name = "the path" if param is None else param.get_error_hint(ctx).strip("'")
+        return super().convert(expanded(os.fsdecode(value), name), param, ctx)
 
 
 def _set_debug(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:

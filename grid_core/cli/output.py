@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grid_core.wording import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
 
-__all__ = ["error_console", "print_json", "print_table"]
+__all__ = ["error_console", "print_json", "print_table", "say"]
 
 PIPE_WIDTH = 100_000
 """Columns of what is no terminal: wide enough for any row."""
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print lines of text; names in it may be anybody's, and the terminal is not theirs."""
+    click.echo(printable(text, keep="\n"), err=err)
 
 
 def print_json(value: Any) -> None:
@@ -80,4 +87,4 @@ def _console() -> Console:
 def _plain(cell: object) -> Any:
     from rich.text import Text  # noqa: PLC0415 - slow to import
 
-    return Text(str(cell))
+    return Text(printable(str(cell)))

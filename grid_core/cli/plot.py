@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,13 +9,16 @@ import numpy as np
 
 from grid_core.bench.plot import check_plot
 from grid_core.cli.find_robot import find_robot
-from grid_core.cli.options import base_option, grid_command, robot_argument
+from grid_core.cli.options import FilePath, base_option, grid_command, robot_argument
+from grid_core.cli.output import say
 from grid_core.errors import InputError, OptionError
 from grid_core.model.configuration import neutral_configuration
 from grid_core.model.types import JointKind
 from grid_core.reference.kinematics import forward_kinematics
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grid_core.model.types import Array, RobotModel
 
 __all__ = ["command", "draw"]
@@ -47,7 +49,7 @@ MOST_NAMES = 40
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False),
     required=True,
     help="A .svg, .png or .pdf to write.",
 )
@@ -60,7 +62,7 @@ def command(robot: str, text: str | None, floating: bool | None, output: Path) -
     check_plot(output)
     model = find_robot(robot, floating).load(backend="reference", dtype="float64").model
     draw(model, _configuration(model, text), output)
-    click.echo(f"written to {output}")
+    say(f"written to {output}")
 
 
 def _configuration(model: RobotModel, text: str | None) -> Array:

@@ -26,6 +26,7 @@ KINDS = {
     "backends": "backends",
     "model_sources": "model sources",
     "commands": "commands",
+    "headers": "headers",
 }
 """What a plugin may offer: the record's attribute and the word for it."""
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from grid_core.cli.options import example, grid_command
+from grid_core.cli.options import FilePath, example, grid_command
+from grid_core.cli.output import say
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
@@ -18,12 +24,12 @@ def command() -> None:
 
 @grid_command("fetch", _EXAMPLE)
 @click.argument("url", metavar="URL")
-@click.option("-o", "--output", required=True, help="Folder to write into.")
-def fetch(url: str, output: str) -> None:
+@click.option("-o", "--output", required=True, type=FilePath(), help="Folder to write into.")
+def fetch(url: str, output: Path) -> None:
     """Fetch description and calibration of the cell at URL, each file checked by its hash."""
     from grid_core.description import RemoteCell, fetch_resources  # noqa: PLC0415
 
-    click.echo(str(fetch_resources(RemoteCell(url), output)))
+    say(str(fetch_resources(RemoteCell(url), output)))
 
 
 command.add_command(fetch)

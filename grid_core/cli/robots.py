@@ -17,7 +17,7 @@ from grid_core.cli.options import (
     robot_argument,
     strict_option,
 )
-from grid_core.cli.output import print_json, print_table
+from grid_core.cli.output import print_json, print_table, say
 from grid_core.errors import CacheError, GridError, OptionError, UnknownRobot
 from grid_core.registry import data_dir, get_robot, list_registered, register_robot
 from grid_core.wording import listing, near
@@ -78,7 +78,7 @@ def add(name: str, robot: str, floating: bool | None, force: bool, **options: An
         use_joint_dynamics=options["joint_dynamics"] or None,
         strict=options["strict"] or None,
     )
-    click.echo(f"{name}: {'replaced' if replaced else 'registered'} from {found.path}")
+    say(f"{name}: {'replaced' if replaced else 'registered'} from {found.path}")
 
 
 @grid_command("remove", "grid robots remove arm")
@@ -97,7 +97,7 @@ def remove(name: str) -> None:
         path.unlink(missing_ok=True)
     except OSError as error:
         raise CacheError(f"{name!r} cannot be removed: {error}") from error
-    click.echo(f"{name}: removed")
+    say(f"{name}: removed")
 
 
 for _subcommand in (list_robots, add, remove):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,14 @@ if TYPE_CHECKING:
 
     from grid_core.algorithm import Algorithm
 
-__all__ = ["check_folder", "check_npz", "known_names", "read_states", "write_states"]
+__all__ = [
+    "check_folder",
+    "check_npz",
+    "known_names",
+    "method_arguments",
+    "read_states",
+    "write_states",
+]
 
 _RENAMED = "_out"
 """What `write_states` appends to an output that is called as an input is."""
@@ -28,15 +36,31 @@ def known_names(algorithms: Iterable[Algorithm]) -> frozenset[str]:
     outputs = set()
     inputs = set()
     for algorithm in algorithms:
-        inputs |= {port.name for port in algorithm.inputs}
+        inputs |= {port.name for port in algorithm.inputs} | {*method_arguments(algorithm)}
         outputs |= {port.name for port in algorithm.outputs}
     return frozenset({*inputs, *outputs, *(f"{name}{_RENAMED}" for name in outputs & inputs)})
+
+
+def method_arguments(algorithm: Algorithm) -> tuple[str, ...]:
+    """Return what an operation's own method takes beside its ports: ``frame``, say."""
+    if algorithm.method is None:
+        return ()
+    _call, *parameters = inspect.signature(algorithm.method).parameters.values()
+    ports = {port.name for port in algorithm.inputs}
+    return tuple(
+        p.name
+        for p in parameters
+        if p.name not in {*ports, "out"} and p.kind not in {p.VAR_POSITIONAL, p.VAR_KEYWORD}
+    )
 
 
 def read_states(
     path: Path, algorithm: Algorithm, others: Iterable[str]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Read the inputs of an operation, arrays by name and plain numbers for uniform ones.
+    """Read the inputs of an operation: arrays by name, plain numbers for uniform ones.
+
+    Arguments of the operation's own method are read as well: names as text, one or an array of
+    them, flags as booleans.
 
     Args:
         path: the ``.npz``.
@@ -50,7 +74,8 @@ def read_states(
         InputError: the file is no ``.npz``, lacks an input, or has an array that nobody knows.
     """
     arrays = _read(path)
-    known = [port.name for port in algorithm.inputs]
+    own = method_arguments(algorithm)
+    known = [*(port.name for port in algorithm.inputs), *own]
     needed = [p.name for p in algorithm.inputs if not p.optional and not p.uniform]
     missing = [name for name in needed if name not in arrays]
     extra = [name for name in arrays if name not in known]
@@ -69,8 +94,11 @@ def read_states(
     for name in extra:
         del arrays[name]
     for port in algorithm.inputs:
-        if port.uniform and port.name in arrays:
+        if port.uniform and not port.shape and port.name in arrays:
             arrays[port.name] = _number(path, port.name, arrays[port.name])
+    for name in own:
+        if name in arrays:
+            arrays[name] = _argument(arrays[name])
     return arrays, extra
 
 
@@ -132,3 +160,8 @@ def _number(path: Path, name: str, array: Any) -> Any:
             f"{path}: {name} is one number for the whole batch; got shape {array.shape}"
         )
     return array.item()
+
+
+def _argument(array: Any) -> Any:
+    """Return what a method is called with: text, texts, a flag or number, or an array as it is."""
+    return array if array.ndim and array.dtype.kind != "U" else array.tolist()

@@ -19,6 +19,8 @@ from grid_plugins.eepose import program, reference
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from grid_core.algorithm import Options
+    from grid_core.model.types import Array, RobotModel
     from grid_core.operation_call import OperationCall
 
 REFERENCE_FRAMES = ("local_world_aligned", "local", "world")
@@ -52,20 +54,33 @@ def runtime(
     """
     model, name = call.model, call.__name__
     names = require_names(f"{name}: ee_joint_names", ee_joint_names)
-    frames = [model.frames[target] for target in find_targets(model, names)]
-    placed = np.array([frame.placement for frame in frames]).reshape(len(frames), 4, 4)
-    placed = placed @ offset_transforms(name, ee_offsets, len(frames))
-    bodies = np.array([frame.body for frame in frames], dtype=np.float64)
-    starts = range(0, max(len(frames), 1), MOST_TARGETS)
+    targets = find_targets(model, names)
+    bodies, placed = _as_data(model, targets, offset_transforms(name, ee_offsets, len(targets)))
+    starts = range(0, max(len(targets), 1), MOST_TARGETS)
     if len(starts) == 1:
-        return _run(call, q, bodies, placed[:, :3], out)
+        return _run(call, q, bodies, placed, out)
     parts = [
-        _run(call, q, bodies[k : k + MOST_TARGETS], placed[k : k + MOST_TARGETS, :3], None)
+        _run(call, q, bodies[k : k + MOST_TARGETS], placed[k : k + MOST_TARGETS], None)
         for k in starts
     ]
     if not isinstance(parts[0], np.ndarray):
         raise ArgumentError(f"{name}: at most {MOST_TARGETS} targets a call on a device")
     return np.concatenate(parts, axis=-len(call.algorithm.outputs[0].shape), out=out)
+
+
+def _as_data(model: RobotModel, targets: Sequence[int], offsets: Array) -> tuple[Array, Array]:
+    """Return the targets' bodies (nee,), and the placements (nee, 3, 4) of the offsets in them."""
+    frames = [model.frames[target] for target in targets]
+    placed = np.array([frame.placement for frame in frames]).reshape(len(frames), 4, 4) @ offsets
+    return np.array([frame.body for frame in frames], dtype=np.float64), placed[:, :3]
+
+
+def drawn_targets(model: RobotModel, options: Options, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw what a call might ask for: a tool at each target, as far off as a hand is long."""
+    offsets = np.tile(np.eye(4), (len(options.targets), 1, 1))
+    offsets[:, :3, 3] = rng.uniform(-0.1, 0.1, (len(options.targets), 3))
+    bodies, placed = _as_data(model, options.targets, offsets)
+    return {"body": bodies, "placement": placed}
 
 
 def _run(call: OperationCall, q: Any, bodies: Any, placements: Any, out: Any) -> Any:
@@ -217,7 +232,13 @@ TANGENT = "rows as the pose, columns as v"
 
 
 def _operation(
-    name: str, summary: str, output: Port, *, pinocchio: str | None = None, **more: Any
+    name: str,
+    summary: str,
+    output: Port,
+    *,
+    pinocchio: str | None = None,
+    shared: Any = None,
+    **more: Any,
 ) -> Algorithm:
     """Fill in what all of the family have alike."""
     given: dict[str, Any] = {"inputs": (Q,), "source": SPECIFICATION, **more}
@@ -228,7 +249,7 @@ def _operation(
         outputs=(output,),
         reference=getattr(reference, name),
         program=getattr(program, name),
-        benchmarks=(BenchmarkCase(label=name, inputs=(), pinocchio=pinocchio),),
+        benchmarks=(BenchmarkCase(label=name, inputs=(), pinocchio=pinocchio, shared=shared),),
         **given,
     )
 
@@ -289,6 +310,7 @@ ALGORITHMS = (
         _pose("pose", ("nee", 6), SIX),
         inputs=(Q, BODY, PLACEMENT),
         method=runtime,
+        shared=drawn_targets,
         default=False,
     ),
     _operation(
@@ -297,6 +319,7 @@ ALGORITHMS = (
         _gradient(("nee", 6, "nv"), "as end_effector_pose_gradient"),
         inputs=(Q, BODY, PLACEMENT),
         method=runtime,
+        shared=drawn_targets,
         default=False,
     ),
     _operation(

@@ -108,3 +108,21 @@ def test_what_is_no_robot(fails: Any, tmp_path: Path) -> None:
     assert "there is no file 'iiwa15', and no robot is called that (did you mean 'iiwa14'?)" in line
     assert fails("inspect", "a\0b").startswith("error: there is no file")
     assert fails("inspect", "x" * 5000).startswith("error: there is no file")
+
+
+def test_what_a_terminal_would_obey_is_written_out(grid: Grid, tmp_path: Path) -> None:
+    """Names may hold anything; a terminal, or who reads lines, gets it escaped."""
+    path = tmp_path / "x.urdf"
+    path.write_text(
+        """<robot name="a\x9b31m&#10;b"><link name="root\u202e"/><link name="tip\x7f"/>
+        <joint name="j\x85k" type="revolute"><parent link="root\u202e"/><child link="tip\x7f"/>
+        <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>""",
+        encoding="utf-8",
+    )
+    result = grid("inspect", path)
+    assert all(c.isprintable() or c == "\n" for c in result.output)
+    assert result.stdout.startswith("a\\x9b31m\\nb: fixed base, root link root\\u202e\n")
+    assert "end effectors: j\\x85k" in result.stdout
+    assert "tip\\x7f" in result.stdout
+    error = grid("run", "crba", f"{tmp_path}/\x1b[31m.urdf", code=2).stderr
+    assert "\x1b" not in error

@@ -159,6 +159,78 @@ def test_what_one_operation_wrote_another_reads(
     )
 
 
+def test_names_of_targets_and_frames_are_text_in_the_file(grid: Grid, tmp_path: Path) -> None:
+    robot = load_robot(
+        asset_path("go2"),
+        floating_base=True,
+        algorithm_list=["end_effector_pose_runtime", "frame_jacobian"],
+        backend="reference",
+    )
+    q, names = robot.random_configuration(0, 2), ["FL_calf_joint", "RR_hip_joint"]
+    call = ("go2", "--backend", "reference", "--input")
+    source = states(tmp_path / "t.npz", q=q, ee_joint_names=names, ee_offsets=[0.0, 0.0, -0.2])
+    out = tmp_path / "out.npz"
+    text = grid("run", "end_effector_pose_runtime", *call, source, "--output", out).stdout
+    assert "in  ee_joint_names (2,)" in text
+    with np.load(out) as found:
+        expected = robot.end_effector_pose_runtime(q, names, [0.0, 0.0, -0.2])
+        assert np.allclose(found["pose"], expected, atol=1e-12)
+        assert list(found["ee_joint_names"]) == names
+    source = states(tmp_path / "f.npz", q=q, frame="FL_foot", reference_frame="local")
+    text = grid("run", "frame_jacobian", *call, source, "--output", out).stdout
+    assert "in  frame    FL_foot" in text
+    with np.load(out) as found:
+        assert np.allclose(found["J"], robot.frame_jacobian(q, "FL_foot", "local"), atol=1e-12)
+    assert "frame, reference_frame and J are left out" in grid("run", "crba", *call, out).stderr
+
+
+def test_bodies_and_placements_are_read_as_they_were_written(grid: Grid, tmp_path: Path) -> None:
+    """Drawn targets are the robot's leaves, with a tool at each that the seed decides."""
+    call = ("run", "end_effector_pose_gradient_runtime", "go2", "--backend", "reference")
+    paths = [tmp_path / f"{name}.npz" for name in "abc"]
+    grid(*call, "--batch", 2, "--output", paths[0])
+    grid(*call, "--batch", 2, "--output", paths[1], "--seed", 1)
+    grid(*call, "--input", paths[0], "--output", paths[2])
+    a, b, c = (dict(np.load(path)) for path in paths)
+    leaves = load_robot(asset_path("go2"), floating_base=True, backend="reference").model.leaves
+    assert list(a["body"]) == list(leaves)
+    assert not np.allclose(a["placement"], b["placement"])
+    assert np.array_equal(a["J"], c["J"])
+    # Another number of targets is compiled for.
+    two = states(tmp_path / "two.npz", q=a["q"], body=a["body"][:2], placement=a["placement"][:2])
+    grid(*call, "--input", two, "--output", paths[1])
+    assert np.allclose(np.load(paths[1])["J"], a["J"][:, :2])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"body": [99.0]}, "body holds 99; the bodies of 'go2' are 0 to 12, and -1 is its root"),
+        ({"body": ["FL_foot"]}, "body must hold numbers of bodies"),
+        ({"body": [1.0], "ee_joint_names": ["a"]}, "would make what body already say"),
+        ({"body": [1.0, 2.0], "placement": np.zeros((3, 3, 4))}, "placement must be (2, 3, 4)"),
+        ({"ee_joint_names": ["FL_calf"]}, "no joint 'FL_calf'"),
+        ({"ee_joint_names": [1.0]}, "must be a name or a list of names"),
+        ({"ee_joint_name": ["a"]}, "did you mean 'ee_joint_names'?"),
+    ],
+)
+def test_targets_that_are_none(
+    fails: Any, tmp_path: Path, arrays: dict[str, Any], message: str
+) -> None:
+    source = states(tmp_path / "s.npz", q=np.zeros((1, 19)), **arrays)
+    call = ("run", "end_effector_pose_runtime", "go2", "--backend", "reference", "--input", source)
+    assert message in fails(*call)
+
+
+def test_a_flag_of_the_method_brings_what_it_adds(grid: Grid, motion: Path) -> None:
+    with np.load(motion) as given:
+        source = states(motion.with_name("m.npz"), **given, return_minv=True)
+    call = ("run", "forward_dynamics_gradient", "iiwa14", "--backend", "reference", "--input")
+    text = grid(*call, source).stdout
+    assert "out dqdd     (5, 7, 14)" in text
+    assert "out Minv     (5, 7, 7)" in text
+
+
 def _npy(path: Path) -> None:
     with path.open("wb") as file:
         np.save(file, np.zeros((2, 7)))
