@@ -40,13 +40,25 @@ class Real:
         """Size of one scalar."""
         return 4 if self.dtype == "float32" else 8
 
+    @property
+    def bits(self) -> tuple[str, str]:
+        """The integer of the same size, and the function that reads a scalar as one."""
+        if self.dtype == "float32":
+            return "int", "__float_as_int"
+        return "long long", "__double_as_longlong"
+
+    @property
+    def infinity(self) -> str:
+        """Infinity, for which CUDA C has no name."""
+        return "__int_as_float(0x7f800000)"
+
     def literal(self, value: float) -> str:
         """A constant with all its digits; negative ones parenthesised."""
         if self.dtype == "float32":
             with np.errstate(over="ignore"):
                 value = float(np.float32(value))
             if math.isinf(value):
-                return f"__int_as_float({'0x7f800000' if value > 0 else '0xff800000'})"
+                return self.infinity if value > 0.0 else f"(-{self.infinity})"
         text = f"{value:.9g}" if self.dtype == "float32" else f"{value:.17g}"
         if not any(c in text for c in ".e"):
             text += ".0"

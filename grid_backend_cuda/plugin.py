@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     from grid_backend_cuda.edge import CudaEdge
     from grid_core.backend import Backend, BuildSettings, Kernel, Operation
+    from grid_core.header import Header, HeaderWriter
 
-__all__ = ["CudaBackend", "grid_backends", "grid_commands"]
+__all__ = ["CudaBackend", "grid_backends", "grid_commands", "grid_headers"]
 
 
 @frozen
@@ -67,3 +68,24 @@ def grid_commands() -> list[click.Command]:
     from grid_backend_cuda.command import command  # noqa: PLC0415 - click is the command line's
 
     return [command]
+
+
+@hookimpl
+def grid_headers() -> list[HeaderWriter]:
+    """Offer ``grid.cuh``."""
+    from grid_core.header import HeaderWriter  # noqa: PLC0415 - listing plugins needs no NumPy
+
+    return [
+        HeaderWriter(
+            name="cuda",
+            summary="CUDA C++ for nvcc and NVRTC, and plain C++17 for one thread",
+            file_name="grid.cuh",
+            write=_write_header,
+        )
+    ]
+
+
+def _write_header(header: Header) -> str:
+    from grid_backend_cuda.header.writer import write_header  # noqa: PLC0415
+
+    return write_header(header)

@@ -30,9 +30,7 @@ def _horner(real: Real, z: str, coefficients: Sequence[float]) -> str:
 def quadrant_statements(real: Real, x: str, tag: str) -> list[str]:
     """Declare ``{tag}_sin`` and ``{tag}_cos`` of the expression x."""
     T, d = real.name, real.dtype
-    bits, cast = (
-        ("int", "__float_as_int") if d == "float32" else ("long long", "__double_as_longlong")
-    )
+    bits, cast = real.bits
     one, half = real.literal(1.0), real.literal(-0.5)
     r = f"{tag}_x"
     reduced = r

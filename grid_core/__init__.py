@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from grid_core.descriptor.describing import describe_model
     from grid_core.handle import RobotHandle
+    from grid_core.header import generate_header
     from grid_core.loading import AlgorithmInfo, list_algorithms, load_robot
     from grid_core.registry import get_robot, list_registered, register_robot
 
@@ -18,6 +19,7 @@ __all__ = [
     "AlgorithmInfo",
     "RobotHandle",
     "describe_model",
+    "generate_header",
     "get_robot",
     "list_algorithms",
     "list_registered",
@@ -29,6 +31,7 @@ _HOMES = {
     "AlgorithmInfo": "loading",
     "RobotHandle": "handle",
     "describe_model": "descriptor.describing",
+    "generate_header": "header",
     "get_robot": "registry",
     "list_algorithms": "loading",
     "list_registered": "registry",

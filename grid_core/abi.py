@@ -23,6 +23,7 @@ from grid_core.errors import InputError, OptionError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from grid_core.algorithm import Port
     from grid_core.model.types import RobotModel
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Widths",
     "input_block",
     "pack_q_qd_u",
+    "slot_of",
     "unpack_q_qd_u",
 ]
 
@@ -152,6 +154,18 @@ def input_block(model: RobotModel, num_ees: int | None = None) -> InputBlock:
     """
     nee = len(model.leaves) if num_ees is None else num_ees
     return InputBlock(nq=model.nq, nv=model.nv, nb=model.nb, nee=nee)
+
+
+_SLOT_SHAPES = {"q": ("nq",), "qd": ("nv",), "u": ("nv",), "qdd": ("nv",)}
+
+
+def slot_of(port: Port) -> str | None:
+    """Return the slot of the block that an operation's input is read from, by the slot's name.
+
+    None: the block has none for it, and a kernel takes it by itself.
+    """
+    fits = not port.uniform and port.shape == _SLOT_SHAPES.get(port.name)
+    return port.name if fits else None
 
 
 def pack_q_qd_u(

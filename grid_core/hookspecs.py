@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from grid_core.algorithm import Algorithm
     from grid_core.backend import Backend
+    from grid_core.header import HeaderWriter
     from grid_core.model.source import ModelSource
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "grid_algorithms",
     "grid_backends",
     "grid_commands",
+    "grid_headers",
     "grid_model_sources",
     "hookimpl",
 ]
@@ -51,3 +53,8 @@ def grid_model_sources() -> Iterable[ModelSource]:  # type: ignore[empty-body]
 @hookspec
 def grid_commands() -> Iterable[click.Command]:  # type: ignore[empty-body]
     """Return commands to add to the ``grid`` command line."""
+
+
+@hookspec
+def grid_headers() -> Iterable[HeaderWriter]:  # type: ignore[empty-body]
+    """Return ways to write a robot's operations as source text for other programs."""

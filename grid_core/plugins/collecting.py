@@ -9,7 +9,13 @@ import pluggy
 from attrs import field, frozen
 
 from grid_core import hookspecs
-from grid_core.contract import check_algorithm, check_backend, check_command, check_model_source
+from grid_core.contract import (
+    check_algorithm,
+    check_backend,
+    check_command,
+    check_header_writer,
+    check_model_source,
+)
 from grid_core.errors import ContractError
 from grid_core.plugins.records import PluginRecord, Stage
 
@@ -23,6 +29,7 @@ _CHECKS: Mapping[str, Callable[[object], None]] = {
     "grid_backends": check_backend,
     "grid_model_sources": check_model_source,
     "grid_commands": check_command,
+    "grid_headers": check_header_writer,
 }
 
 
@@ -68,6 +75,7 @@ def collect(announcement: Announcement) -> Contribution:
         backends=_names(offered.get("grid_backends", ())),
         model_sources=_names(offered.get("grid_model_sources", ())),
         commands=_names(offered.get("grid_commands", ())),
+        headers=_names(offered.get("grid_headers", ())),
     )
     return Contribution(record, offered if error is None else {})
 

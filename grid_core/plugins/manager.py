@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from grid_core.algorithm import Algorithm
     from grid_core.backend import Backend
+    from grid_core.header import HeaderWriter
     from grid_core.model.source import ModelSource
     from grid_core.plugins.records import PluginRecord, Provider
 
@@ -38,6 +39,7 @@ class PluginManager:
         backends: the same.
         model_sources: the same.
         commands: the same.
+        headers: the same.
     """
 
     def __init__(self, plugins: Iterable[Announcement] | None = None) -> None:
@@ -55,6 +57,7 @@ class PluginManager:
         self.backends: Catalogue[Backend] = catalogue("backend", "grid_backends")
         self.model_sources: Catalogue[ModelSource] = catalogue("model source", "grid_model_sources")
         self.commands: Catalogue[click.Command] = catalogue("command", "grid_commands")
+        self.headers: Catalogue[HeaderWriter] = catalogue("header", "grid_headers")
         self._warned = False
 
     @property
@@ -65,7 +68,13 @@ class PluginManager:
     @property
     def conflicts(self) -> tuple[str, ...]:
         """Say of each name that is claimed twice who claims it; an error for whoever wants it."""
-        catalogues = (self.algorithms, self.backends, self.model_sources, self.commands)
+        catalogues = (
+            self.algorithms,
+            self.backends,
+            self.model_sources,
+            self.commands,
+            self.headers,
+        )
         found = [
             f"{catalogue.kind} {name!r}: {listing(providers)}"
             for catalogue in catalogues

@@ -55,6 +55,7 @@ class PluginRecord:
     backends: tuple[str, ...] = ()
     model_sources: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
