@@ -40,7 +40,8 @@ Jacobians and mass matrices do; ``velocity`` is the state's own; ``acceleration`
 cannot be had in MuJoCo's coordinates."""
 
 Dim: TypeAlias = int | str
-"""A width: a number, one of ``nq``, ``nv``, ``nb``, ``nee``, or a multiple of one: ``6*nee``."""
+"""A width: a number, one of ``nq``, ``nv``, ``nb``, ``nee`` or the port's own `widths`, or a
+multiple of one: ``6*nee``."""
 
 T = TypeVar("T")
 
@@ -208,6 +209,8 @@ class Algorithm:
         refuse: says why a model cannot have this operation, or None when it can.
         method: replaces the generated handle method: ``method(call, ...)``, where ``call``
             is the generated one and the rest is the signature that users see.
+        helpers: functions that go with `method`, found as its attributes by these names:
+            ``helper(call, ...)``.
         benchmarks: what `grid bench` times.
         default: whether ``all`` and an absent ``algorithm_list`` include it.
         api_version: version of this contract that the plugin was written for.
@@ -225,6 +228,7 @@ class Algorithm:
     template: str | None = None
     refuse: Callable[[Context[Any]], str | None] | None = None
     method: Callable[..., Any] | None = None
+    helpers: Mapping[str, Callable[..., Any]] = field(factory=dict, eq=False)
     benchmarks: tuple[BenchmarkCase, ...] = ()
     default: bool = True
     api_version: tuple[int, int] = field(default=API_VERSION)

@@ -272,6 +272,18 @@ def _check_callables(where: str, record: Algorithm) -> None:
         ):
             raise ContractError(f"{where}: method must take the generated call as its first")
 
+    _check_helpers(where, record)
+
+
+def _check_helpers(where: str, record: Algorithm) -> None:
+    if not isinstance(record.helpers, Mapping):
+        raise ContractError(f"{where}: helpers must map names to functions")
+    if record.helpers and record.method is None:
+        raise ContractError(f"{where}: helpers are for a method of the plugin's own")
+    for name, helper in record.helpers.items():
+        _check_identifier(f"{where}: helpers: name", name, frozenset())
+        _check_callable(f"{where}: helpers: {name!r}", helper, None)
+
 
 def _check_callable(where: str, value: object, arguments: int | None) -> None:
     if not callable(value):

@@ -15,12 +15,25 @@ from grid_core.wording import brief
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from grid_core.algorithm import Algorithm
     from grid_core.operation_call import OperationCall
 
 __all__ = ["customise", "require_flag"]
 
 
-def customise(method: Callable[..., Any], call: OperationCall) -> Callable[..., Any]:
+def customise(algorithm: Algorithm, call: OperationCall) -> Callable[..., Any]:
+    """Return an algorithm's own method for a generated call, its helpers as attributes."""
+    method = algorithm.method
+    assert method is not None
+    bound = _bind(method, call, call.__name__, f"\n\n{call.__doc__}")
+    for name, helper in algorithm.helpers.items():
+        setattr(bound, name, _bind(helper, call, name, ""))
+    return bound
+
+
+def _bind(
+    method: Callable[..., Any], call: OperationCall, name: str, more: str
+) -> Callable[..., Any]:
     """Bind the generated call as the first argument; users see the rest of the signature.
 
     Arguments that do not fit it are refused in the words of a generated operation.
@@ -36,15 +49,15 @@ def customise(method: Callable[..., Any], call: OperationCall) -> Callable[..., 
             return method(call, *args, **keywords)
         except TypeError:
             # Looked at afterwards: calls that are right pay nothing.
-            fault = argument_fault(call.__name__, bare, args, keywords)
+            fault = argument_fault(name, bare, args, keywords)
             if fault is None:
                 raise
             raise ArgumentError(fault) from None
 
     bound.__signature__ = seen  # type: ignore[attr-defined]
-    bound.__name__ = call.__name__
-    bound.__qualname__ = call.__qualname__
-    bound.__doc__ = f"{inspect.getdoc(method) or call.algorithm.summary}\n\n{call.__doc__}"
+    bound.__name__ = name
+    bound.__qualname__ = call.__qualname__ if more else f"{call.__qualname__}.{name}"
+    bound.__doc__ = f"{inspect.getdoc(method) or call.algorithm.summary}{more}"
     return bound
 
 

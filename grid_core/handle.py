@@ -11,6 +11,7 @@ from grid_core.arguments import checked_arguments
 from grid_core.custom_call import customise
 from grid_core.descriptor.build import describe
 from grid_core.errors import ArgumentError, GridError, HandleClosed, OperationNotLoaded
+from grid_core.model.parameters import parameter_names, parameters, require_order
 from grid_core.operation_call import OperationCall
 from grid_core.plugins.selection import ALL, select
 from grid_core.spaces import Spaces
@@ -216,6 +217,30 @@ class RobotHandle:
         """
         return self._spaces.difference(q0, q1)
 
+    @checked_arguments
+    def parameter_names(self, *, order: str = "pinocchio") -> tuple[str, ...]:
+        """Return what each column of a regressor stands for: ``<body>.m``, ..., ``<body>.Izz``.
+
+        After the ten of every body come those of the handle's `regressor_terms`:
+        ``<joint>.viscous``, ...
+
+        Args:
+            order: of a body's ten: ``pinocchio`` has Ixx, Ixy, Iyy, Ixz, Iyz, Izz, ``grid`` has
+                Ixx, Ixy, Ixz, Iyy, Iyz, Izz.
+        """
+        wanted = require_order("parameter_names", order)
+        return parameter_names(self.model, order=wanted, terms=self.options.regressor_terms)
+
+    @checked_arguments
+    def parameters(self, *, order: str = "pinocchio") -> Array:
+        """Return the description's own parameters π, float64, in the order of `parameter_names`.
+
+        Args:
+            order: as for `parameter_names`.
+        """
+        wanted = require_order("parameters", order)
+        return parameters(self.model, order=wanted, terms=self.options.regressor_terms)
+
     def calls(self) -> tuple[OperationCall, ...]:
         """Return the generated call of every operation of this handle."""
         return tuple(self._call(name) for name in self.algorithms)
@@ -248,7 +273,7 @@ class RobotHandle:
             raise self._not_loaded(name)
         call = self._call(name)
         algorithm = call.algorithm
-        method: Any = call if algorithm.method is None else customise(algorithm.method, call)
+        method: Any = call if algorithm.method is None else customise(algorithm, call)
         return self.__dict__.setdefault(name, method)
 
     def __dir__(self) -> list[str]:

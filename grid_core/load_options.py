@@ -13,6 +13,7 @@ from attrs import field, fields_dict, frozen
 from grid_core.contract import DTYPES
 from grid_core.cores import available_cores
 from grid_core.errors import OptionError
+from grid_core.model.parameters import TERMS
 from grid_core.wording import listing, near
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class LoadOptions:
     cache_dir: Path = field(factory=default_cache_dir)
     num_threads: int = field(factory=available_cores)
     use_joint_dynamics: bool = False
+    regressor_terms: tuple[str, ...] = ()
     strict: bool = False
     device: int | None = None
     calibration: Path | Calibration | None = None
@@ -118,6 +120,7 @@ class LoadOptions:
             "cache_dir": _folder,
             "num_threads": _threads,
             "use_joint_dynamics": lambda v: _flag(v, "use_joint_dynamics"),
+            "regressor_terms": _terms,
             "strict": lambda v: _flag(v, "strict"),
             "device": _device,
             "calibration": _calibration,
@@ -150,6 +153,19 @@ def _targets(value: object) -> tuple[str, ...]:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise OptionError(f"ee_joint_names names {twice[0]!r} twice")
+    return names
+
+
+def _terms(value: object) -> tuple[str, ...]:
+    names = _names(value, "regressor_terms")
+    for name in names:
+        if name not in TERMS:
+            raise OptionError(
+                f"regressor_terms: there is no term {name!r}{near(name, TERMS)}; "
+                f"there are {listing(TERMS)}"
+            )
+        if names.count(name) > 1:
+            raise OptionError(f"regressor_terms names {name!r} twice")
     return names
 
 

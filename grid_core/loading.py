@@ -45,6 +45,7 @@ def load_robot(
     cache_dir: str | os.PathLike[str] | None = None,
     num_threads: int | None = None,
     use_joint_dynamics: bool = False,
+    regressor_terms: str | Sequence[str] | None = None,
     strict: bool = False,
     device: int | None = None,
     calibration: str | os.PathLike[str] | Calibration | None = None,
@@ -69,6 +70,8 @@ def load_robot(
         num_threads: threads to compile with and to spread a batch over. Left out: the physical
             cores that the process may use.
         use_joint_dynamics: whether the joints' damping and friction act.
+        regressor_terms: what regressors have columns for after the bodies', one a coordinate of
+            the velocity each: ``viscous``, ``coulomb``, ``offset``, ``rotor_inertia``.
         strict: whether a suspicious description is an error instead of a warning.
         device: number of the GPU that the handle is bound to. Left out: the first.
         calibration: how the cell differs from the model of a robot-description directory: its
@@ -97,6 +100,7 @@ def load_robot(
             "cache_dir": cache_dir,
             "num_threads": num_threads,
             "use_joint_dynamics": use_joint_dynamics,
+            "regressor_terms": regressor_terms,
             "strict": strict,
             "device": device,
             "calibration": calibration,
@@ -125,6 +129,7 @@ def load(
             use_joint_dynamics=options.use_joint_dynamics,
             targets=find_targets(model, options.ee_joint_names),
             output_convention=options.output_convention,
+            regressor_terms=options.regressor_terms,
         ),
         dtype=dtype,
         backend=backend,

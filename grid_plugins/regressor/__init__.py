@@ -1,0 +1,1 @@
+"""Regressors: what is linear in the inertial parameters, and how it depends on them."""
