@@ -139,12 +139,6 @@ def generate_header(
         targets=find_targets(model, options.ee_joint_names),
         output_convention=options.output_convention,
     )
-    for named in options.algorithm_list or ():
-        if named in selection.available:
-            algorithm = selection.available[named]
-            reason = refusal(algorithm, selection.available, model, chosen)
-            if reason:
-                raise OperationRefused(f"{named}: {model.name!r} cannot have it: {reason}")
     return header_text(
         model,
         chosen,
@@ -153,6 +147,7 @@ def generate_header(
         namespace=namespace,
         optional_inputs=optional_inputs,
         runtime_transform=runtime_transform,
+        required=options.algorithm_list or (),
         plugins=plugins,
     )
 
@@ -166,6 +161,7 @@ def header_text(
     namespace: str = "grid",
     optional_inputs: Iterable[str] = (),
     runtime_transform: bool | None = None,
+    required: Iterable[str] = (),
     writer: str = CUDA,
     plugins: PluginManager | None = None,
 ) -> str:
@@ -180,11 +176,13 @@ def header_text(
         namespace: the C++ namespace.
         optional_inputs: as in `generate_header`.
         runtime_transform: as in `generate_header`.
+        required: names among the operations that are not to be left out.
         writer: name of the header writer.
         plugins: whose writers; None: the installed ones.
 
     Raises:
         OptionError: a dtype, a namespace or an optional input that cannot be.
+        OperationRefused: the robot cannot have one of `required`.
         UnknownAlgorithm: no plugin offers such a writer.
     """
     number = np.dtype(LoadOptions.check({"dtype": dtype}).dtype)
@@ -192,6 +190,9 @@ def header_text(
     chosen = [selection.available[name] for name in selection.chosen]
     extra = _check_optional(chosen, optional_inputs)
     reasons = {a.name: refusal(a, selection.available, model, options) for a in chosen}
+    for name in required:
+        if reasons.get(name):
+            raise OperationRefused(f"{name}: {model.name!r} cannot have it: {reasons[name]}")
     operations = [
         Operation(
             algorithm=algorithm,

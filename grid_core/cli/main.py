@@ -8,22 +8,31 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["main"]
+__all__ = ["generate", "main"]
 
 _INTERRUPTED = 130  # grid_core.cli.guard is not imported yet
 
 
 def main() -> None:
     """Run the command line; exits with its code."""
+    _guarded(sys.argv[1:])
+
+
+def generate() -> None:
+    """Run ``grid-generate``, which is ``grid generate``."""
+    _guarded(["generate", *sys.argv[1:]])
+
+
+def _guarded(arguments: list[str]) -> None:
     try:
-        _run()
+        _run(arguments)
     except KeyboardInterrupt:
         # During imports, or while another error was told: Click answers the rest.
         sys.stderr.write("interrupted\n")
         sys.exit(_INTERRUPTED)
 
 
-def _run() -> None:
+def _run(arguments: list[str]) -> None:
     import contextlib  # noqa: PLC0415 - as all of these, within reach of main
     import io  # noqa: PLC0415
 
@@ -37,7 +46,7 @@ def _run() -> None:
             # A name that the terminal's encoding lacks is no reason to fail.
             with contextlib.suppress(OSError, ValueError):
                 stream.reconfigure(errors="backslashreplace")
-    cli(prog_name="grid")
+    cli(arguments, prog_name="grid")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "grid_core.cli.demo",
     "describe": "grid_core.cli.describe",
     "description": "grid_core.cli.description",
+    "generate": "grid_core.cli.generate",
     "inspect": "grid_core.cli.inspect_robot",
     "plot": "grid_core.cli.plot",
     "machine": "grid_core.cli.machine",

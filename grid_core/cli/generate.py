@@ -1,0 +1,118 @@
+"""``grid generate``: a robot's operations as a header for CUDA C++."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grid_core.cli.comma_list import comma_list
+from grid_core.cli.options import FilePath, grid_command, robot_argument, strict_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["command"]
+
+_NAMES = comma_list(click.STRING)
+
+
+@grid_command(
+    "generate",
+    "grid generate robot.urdf -o grid.cuh",
+    "grid generate robot.urdf -f -t left_wrist,right_wrist --algorithm-list fd,end_effector_pose",
+)
+@robot_argument
+@click.option(
+    "-t",
+    "--targets",
+    multiple=True,
+    callback=_NAMES,
+    help="End-effector targets: joints and fixed joints. Left out: every leaf joint.",
+)
+@click.option(
+    "-f/ ",
+    "--floating/--fixed",
+    "floating",
+    default=None,
+    help="Whether the root link moves freely. Left out: as registered; go2 floats; else fixed.",
+)
+@click.option(
+    "--algorithm-list",
+    multiple=True,
+    callback=_NAMES,
+    help="Operations by name, family or `all`.  [default: all]",
+)
+@click.option(
+    "--given",
+    multiple=True,
+    callback=_NAMES,
+    help="Optional inputs, such as f_ext: operations that take them are there with them as well.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "float64"]),
+    default="float32",
+    show_default=True,
+    help="Type of all arrays.",
+)
+@click.option("--namespace", default="grid", show_default=True, help="C++ namespace of it all.")
+@click.option(
+    "--convention",
+    type=click.Choice(["pinocchio", "mujoco"]),
+    help="Of q, v and results. Left out: as registered; else pinocchio.",
+)
+@click.option(
+    "--runtime-transform",
+    is_flag=True,
+    help="Placements change at run time: the frame composer refuses this model.",
+)
+@strict_option
+@click.option("-o", "--output", type=FilePath(dir_okay=False), help="Write to a file instead.")
+def command(robot: str, **o: Any) -> None:
+    """Write a robot's operations as a CUDA header, grid.cuh.
+
+    It holds the input block's constants, the model descriptor, and of each operation a function
+    for one thread, a kernel, and host entries. It needs no GPU and no compiler to write, and
+    nothing of Grid to compile.
+    """
+    from grid_core.cli.find_robot import find_robot  # noqa: PLC0415 - not for --help
+    from grid_core.cli.states_file import check_folder  # noqa: PLC0415
+    from grid_core.header import header_text  # noqa: PLC0415
+    from grid_core.plugins import plugin_manager  # noqa: PLC0415
+
+    check_folder(o["output"])
+    options: dict[str, Any] = {"backend": "reference", "dtype": "float64"}
+    if o["strict"]:
+        options["strict"] = True
+    if o["targets"]:
+        options["ee_joint_names"] = o["targets"]
+    if o["convention"]:
+        options["output_convention"] = o["convention"]
+    algorithms = o["algorithm_list"] or None
+    selection = plugin_manager().select(algorithms)
+    handle = find_robot(robot, o["floating"]).load(**options)
+    text = header_text(
+        handle.model,
+        handle.options,
+        selection,
+        dtype=o["dtype"],
+        namespace=o["namespace"],
+        optional_inputs=o["given"],
+        runtime_transform=True if o["runtime_transform"] else None,
+        required=algorithms or (),
+    )
+    _put(text, o["output"])
+
+
+def _put(text: str, path: Path | None) -> None:
+    from grid_core.errors import OptionError  # noqa: PLC0415 - not for --help
+
+    if path is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OptionError(f"{path} cannot be written: {error.strerror or error}") from error
+    click.echo(f"written to {path}")
