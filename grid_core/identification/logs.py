@@ -1,0 +1,149 @@
+"""Logs of any length: checked, filtered and differentiated while they are read.
+
+>>> log = open_log(["monday.npz", "tuesday.csv"], robot.model, cutoff=10.0)
+>>> result = identify(robot, log)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from attrs import field, frozen
+
+from grid_core.errors import InputError, OptionError
+from grid_core.identification.logs_columns import QUANTITIES
+from grid_core.identification.logs_stream import Preparation, Stream, count
+from grid_core.identification.logs_summary import FileSummary, LogSummary
+from grid_core.wording import listing
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Sequence
+
+    from grid_core.identification.logs_rows import LogFile
+    from grid_core.identification.samples import Samples
+    from grid_core.model.types import RobotModel
+
+__all__ = ["Log", "open_log"]
+
+CHUNK = 1 << 16
+"""Samples of a chunk."""
+_KINDS = (".npz", ".csv", ".txt", ".parquet", ".pq")
+
+
+@frozen
+class Log:
+    """Files that are read from start to end, as often as somebody iterates."""
+
+    files: tuple[LogFile, ...]
+    how: Preparation
+    progress: Callable[[float], None] | None = field(default=None, eq=False)
+    """Told after each chunk which part of the files has been read, of 1."""
+    summary: LogSummary = field(init=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "summary", LogSummary([]))
+        self._start()
+
+    def __iter__(self) -> Iterator[Samples]:
+        """Yield chunks of at most about `how.chunk` samples.
+
+        Raises:
+            InputError: time that does not advance, a quaternion that is none, or what cannot
+                be read, with file and row.
+        """
+        self._start()
+        weights = [max(1, file.path.stat().st_size) for file in self.files]
+        read = 0
+        number = 0
+        for file, summary, weight in zip(self.files, self.summary.files, weights, strict=True):
+            stream = Stream(self.how, file, summary, number)
+            for samples, end in stream:
+                if count(samples):
+                    self.summary.samples += count(samples)
+                    yield samples
+                if self.progress is not None:
+                    share = end / file.size if file.size else 1.0
+                    self.progress((read + weight * share) / sum(weights))
+            read += weight
+            number = stream.number
+        self.summary.complete = True
+
+    def _start(self) -> None:
+        fresh = [FileSummary(file.path, ignored=file.ignored) for file in self.files]
+        summary = self.summary
+        summary.files, summary.samples, summary.complete = fresh, 0, False
+        missing = {q for file in self.files for q in QUANTITIES if q not in file.has}
+        summary.derived = tuple(q for q in QUANTITIES if q in missing)
+        summary.cutoff, summary.every = self.how.cutoff, self.how.every
+
+
+def open_log(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    model: RobotModel,
+    *,
+    cutoff: float | None = None,
+    every: int = 1,
+    chunk: int = CHUNK,
+    progress: Callable[[float], None] | None = None,
+) -> Log:
+    """Open logs for `identify`: their headers are checked now, their rows as they are read.
+
+    Args:
+        paths: ``.npz``, ``.csv`` or ``.parquet`` files; docs/identification.md has their columns.
+        model: the robot that was recorded.
+        cutoff: where a zero-phase Butterworth filter of order 4 cuts positions, velocities,
+            accelerations and torques off [Hz]; None: no filter.
+        every: keep one filtered sample in so many; below the cutoff nothing is lost by it, and
+            what is kept is less dependent.
+        chunk: samples of a chunk.
+        progress: told which part has been read, of 1.
+
+    Raises:
+        InputError: a file is missing or of no known kind, or lacks a column or a joint.
+        OptionError: an option of a value that it cannot have, or a package is not installed.
+    """
+    if every < 1:
+        raise OptionError(f"every must be at least 1; got {every}")
+    if cutoff is not None and not (np.isfinite(cutoff) and cutoff > 0.0):
+        raise OptionError(f"cutoff must be above 0 Hz; got {cutoff}")
+    many = paths if isinstance(paths, (list, tuple)) else [paths]
+    files = tuple(_open(Path(path), model) for path in many)  # type: ignore[arg-type]
+    if not files:
+        raise OptionError("there is no log to read")
+    for file in files:
+        _check_time(file, cutoff)
+    return Log(files, Preparation(model, cutoff, every, chunk), progress)
+
+
+def _open(path: Path, model: RobotModel) -> LogFile:
+    suffix = path.suffix.lower()
+    if suffix not in _KINDS:
+        raise InputError(f"{path}: a log is a file of kind {listing(_KINDS, 'or')}")
+    try:
+        if suffix == ".npz":
+            from grid_core.identification.logs_npz import open_npz  # noqa: PLC0415 - its kind only
+
+            return open_npz(path, model)
+        if suffix in {".parquet", ".pq"}:
+            from grid_core.identification.logs_parquet import open_parquet  # noqa: PLC0415
+
+            path.stat()  # which tells of a missing file as the others' opening does
+            return open_parquet(path, model)
+        from grid_core.identification.logs_csv import open_csv  # noqa: PLC0415
+
+        return open_csv(path, model)
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _check_time(file: LogFile, cutoff: float | None) -> None:
+    missing = [q for q in QUANTITIES if q not in file.has]
+    if "time" in file.has or (not missing and cutoff is None):
+        return
+    why = f"{listing(missing)} is missing, and comes from differences" if missing else "a filter"
+    raise InputError(f"{file.path}: time (or t) is missing, which is needed: {why}")
