@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from grid_core.algorithm import Algorithm, BenchmarkCase, Context, Port
 from grid_core.hookspecs import hookimpl
 from grid_core.model.types import JointKind
@@ -11,6 +13,7 @@ from grid_core.ports import CONFIGURATION as Q
 from grid_core.ports import EXTERNAL_FORCES, GRAVITY, VELOCITY
 from grid_core.reference.singularity import singular_joint
 from grid_plugins.regressor import methods, program, reference
+from grid_plugins.regressor.gram import regressor_gram, rows_width
 from grid_plugins.regressor.structure import packed_width
 
 if TYPE_CHECKING:
@@ -93,6 +96,33 @@ INVERSE_DYNAMICS_REGRESSOR_PACKED = Algorithm(
     method=methods.inverse_dynamics_regressor_packed,
     helpers={"indices": methods.indices, "unpack": methods.unpack},
     benchmarks=(BenchmarkCase(label="inverse_dynamics_regressor_packed", inputs=()),),
+)
+
+REGRESSOR_GRAM = Algorithm(
+    name="regressor_gram",
+    family="regressor",
+    summary="Sums of squares for least squares over a log of any length: YᵀY, Yᵀτ and τᵀτ.",
+    source="normal equations of τ = Y π; which entries of Y are summed: the robot's own program",
+    inputs=(
+        Q,
+        VELOCITY,
+        QDD,
+        evolve(U, name="tau", doc="measured joint forces"),
+        GRAVITY,
+    ),
+    outputs=(
+        Port(
+            name="rows",
+            shape=("nrows",),
+            unit=f"N m, N {PER_PARAMETER}; N m, N",
+            doc="what one sample adds the squares of: each row of Y without zeros, and of τ",
+            widths={"nrows": rows_width},
+        ),
+    ),
+    reference=reference.regressor_rows,
+    program=program.regressor_rows,
+    refuse=refuse_turned_rows,
+    method=regressor_gram,
 )
 
 GENERALIZED_MOMENTUM_REGRESSOR = Algorithm(
@@ -227,6 +257,7 @@ def grid_algorithms() -> list[Algorithm]:
     return [
         INVERSE_DYNAMICS_REGRESSOR,
         INVERSE_DYNAMICS_REGRESSOR_PACKED,
+        REGRESSOR_GRAM,
         GENERALIZED_MOMENTUM_REGRESSOR,
         MOMENTUM_REGRESSOR,
         KINETIC_ENERGY_REGRESSOR,

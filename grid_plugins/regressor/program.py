@@ -48,6 +48,15 @@ def inverse_dynamics_regressor_packed(ctx: Context[Any]) -> Mapping[str, Any]:
     return {"packed": Y[structure(ctx.model, ctx.options)]}
 
 
+def regressor_rows(ctx: Context[Any]) -> Mapping[str, Any]:
+    """What a sample adds to the sums of squares: [Y_1 τ_1 Y_2 τ_2 ...], zeros left out."""
+    Y = inverse_dynamics_regressor(ctx)["Y"]
+    rows: list[Any] = []
+    for row, kept, tau in zip(Y, structure(ctx.model, ctx.options), ctx["tau"], strict=True):
+        rows += [*row[kept], tau]
+    return {"rows": rows}
+
+
 def generalized_momentum_regressor(ctx: Context[Any]) -> Mapping[str, Any]:
     """P with M q̇ = P π: Y at rest, without gravity, for the acceleration q̇."""
 

@@ -44,6 +44,7 @@ __all__ = [
     "momentum_regressor",
     "ordered",
     "potential_energy_regressor",
+    "regressor_rows",
     "term_columns",
 ]
 
@@ -86,6 +87,15 @@ def inverse_dynamics_regressor_packed(ctx: Context[Array]) -> Mapping[str, Array
     """Return the entries of Y that are not 0 at every state (`structure`), (B, nnz)."""
     Y = inverse_dynamics_regressor(ctx)["Y"]
     return {"packed": Y[:, structure(ctx.model, ctx.options)]}
+
+
+def regressor_rows(ctx: Context[Array]) -> Mapping[str, Array]:
+    """Return [Y_1 τ_1 Y_2 τ_2 ...], each row without the entries that are always 0."""
+    Y, mask = inverse_dynamics_regressor(ctx)["Y"], structure(ctx.model, ctx.options)
+    rows = [np.zeros((len(Y), 0))]
+    for j, kept in enumerate(mask):
+        rows += [Y[:, j, kept], ctx["tau"][:, j, None]]
+    return {"rows": np.concatenate(rows, axis=1)}
 
 
 def generalized_momentum_regressor(ctx: Context[Array]) -> Mapping[str, Array]:

@@ -1,0 +1,129 @@
+"""Sums of squares of τ = Y π over a log, summed up while Y is evaluated, never kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import evolve
+
+from grid_core.errors import ArgumentError
+from grid_core.gram import Gram
+from grid_core.model.parameters import parameter_names, require_order
+from grid_plugins.regressor.methods import with_order
+from grid_plugins.regressor.structure import structure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grid_core.algorithm import Options
+    from grid_core.model.types import Array, RobotModel
+    from grid_core.operation_call import OperationCall
+
+__all__ = ["regressor_gram", "row_ends", "rows_width"]
+
+_CHUNK_BYTES = 2**21
+"""Rows that are evaluated at a time: they stay in a core's own cache until they are summed."""
+
+
+def row_ends(model: RobotModel, options: Options) -> list[int]:
+    """Return where each row ends in what a sample adds: [Y_1 τ_1 Y_2 τ_2 ...], zeros left out."""
+    ends: NDArray[np.int64] = np.cumsum(structure(model, options).sum(axis=1) + 1)
+    return [int(end) for end in ends]
+
+
+def rows_width(model: RobotModel, options: Options) -> int:
+    """Width of what a sample adds."""
+    return row_ends(model, options)[-1] if model.nv else 0
+
+
+def regressor_gram(
+    call: OperationCall,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    tau: Any,
+    weights: Any = None,
+    *,
+    initial: Gram | None = None,
+    gravity: float = -9.81,
+    order: str = "pinocchio",
+) -> Gram:
+    """Sum YᵀY, Yᵀτ and τᵀτ over samples, in float64, whatever their number.
+
+    Y is evaluated some thousand samples at a time, in the handle's precision, and never kept, so
+    that memory does not grow with the log. A longer log is summed chunk by chunk, with the sums
+    so far as `initial`, or the chunks' sums are added: ``a + b``.
+
+    Args:
+        call: the generated call.
+        q: configurations, (B, nq).
+        qd: velocities, (B, nv).
+        qdd: accelerations, (B, nv).
+        tau: measured joint forces, (B, nv).
+        weights: what the square of each row counts, (nv,); None: 1 each, or those of `initial`.
+        initial: sums to add to.
+        gravity: along the world's z [m/s²].
+        order: of a body's ten parameters, as for `inverse_dynamics_regressor`.
+
+    Returns:
+        A `grid_core.gram.Gram`: ``YtY`` (p, p), ``Yttau`` (p,), ``tautau``, ``count``.
+    """
+    call = with_order(call, order)
+    arrays = _arrays(call, {"q": q, "qd": qd, "qdd": qdd, "tau": tau})
+    total = _start(call, initial, order)
+    if weights is not None:
+        total = total.weighted(weights)
+    squares = [square.copy() for square in total.squares]
+    batch = len(arrays[0])
+    step = _chunk(call)
+    for first in range(0, batch, step):
+        rows = call(*(array[first : first + step] for array in arrays), gravity=gravity)
+        _add(squares, rows)
+    return evolve(total, squares=tuple(squares), count=total.count + batch)
+
+
+def _add(squares: list[Array], rows: NDArray[Any]) -> None:
+    """Add XᵀX of every row's samples X = [Y_j τ_j]."""
+    samples = np.asarray(rows, dtype=np.float64)
+    begin = 0
+    for square in squares:
+        X = samples[:, begin : begin + len(square)]
+        square += X.T @ X
+        begin += len(square)
+
+
+def _chunk(call: OperationCall) -> int:
+    width = max(rows_width(call.model, call.options), 1)
+    return max(_CHUNK_BYTES // (8 * width), 16)
+
+
+def _arrays(call: OperationCall, given: dict[str, Any]) -> list[NDArray[Any]]:
+    """Check the samples as any operation does, before the first is summed."""
+    arrays = []
+    batches = []
+    ports = {slot.name: slot.port for slot in call.slots if slot.port is not None}
+    dtype = np.dtype(call.dtype_name)
+    for name, value in given.items():
+        port = ports[name]
+        array, batch = port.take(call.__name__, value, dtype)
+        batches.append(batch)
+        arrays.append(array)
+        if batch != batches[0]:
+            raise call.batch_error(ports["q"], batches[0], port, batch)
+    return arrays
+
+
+def _start(call: OperationCall, initial: Gram | None, order: str) -> Gram:
+    model, options = call.model, call.options
+    names = parameter_names(
+        model, order=require_order(call.__name__, order), terms=options.regressor_terms
+    )
+    columns = tuple(np.flatnonzero(row) for row in structure(model, options))
+    if initial is None:
+        return Gram.zeros(names, columns)
+    if not isinstance(initial, Gram) or initial.names != names:
+        raise ArgumentError(
+            f"{call.__name__}: initial must be sums of this robot's parameters in this order"
+        )
+    return initial
