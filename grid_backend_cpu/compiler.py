@@ -17,10 +17,10 @@ from grid_core.errors import BackendError
 if TYPE_CHECKING:
     from grid_core.program.program import Program
 
-__all__ = ["Host", "LoadedCode", "compile_program", "host"]
+__all__ = ["Host", "LoadedCode", "compile_program", "host", "processor_features"]
 
 _LOADING = threading.Lock()
-"""MCJIT's engines share global state while they are made."""
+"""LLVM's linkers share global state while they are made."""
 
 
 @frozen
@@ -67,6 +67,12 @@ def host() -> Host:
     )
 
 
+def processor_features() -> tuple[str, ...]:
+    """Return LLVM's names of what this processor and its system have, sorted."""
+    found = llvm.get_host_cpu_features()
+    return tuple(sorted(name for name, there in found.items() if there))
+
+
 def _target_machine(machine: Host) -> Any:
     target = llvm.Target.from_triple(machine.triple)
     return target.create_target_machine(
@@ -97,15 +103,16 @@ def compile_program(program: Program, lanes: Lanes, machine: Host | None = None)
 
 
 class LoadedCode:
-    """Object code in memory, executable for as long as this lives."""
+    """Object code in memory, executable for as long as this lives. Links, and compiles nothing."""
 
     def __init__(self, code: bytes) -> None:
-        with _LOADING:
-            self._engine = llvm.create_mcjit_compiler(
-                llvm.parse_assembly(""), _target_machine(host())
-            )
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-            self._engine.finalize_object()
-            self.address = int(self._engine.get_function_address(KERNEL))
+        library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(KERNEL)
+        try:
+            with _LOADING:
+                self._linker = llvm.create_lljit_compiler(_target_machine(host()))
+                self._tracker = library.link(self._linker, KERNEL)
+        except RuntimeError as error:
+            raise BackendError(f"the object code cannot be linked: {error}") from error
+        self.address = int(self._tracker[KERNEL])
         if not self.address:
             raise BackendError("the compiled object holds no kernel")

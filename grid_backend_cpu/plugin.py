@@ -9,12 +9,15 @@ from attrs import frozen
 
 from grid_core.artifact import fetch_build
 from grid_core.artifact.identity import source_digest
+from grid_core.errors import BackendUnavailable
 from grid_core.hookspecs import hookimpl
 from grid_core.program.trace import trace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from grid_backend_cpu.vector import Lanes
-    from grid_core.backend import Backend, BuildSettings, Kernel, Operation
+    from grid_core.backend import Backend, BuildSettings, Kernel, Operation, PreparedCode
 
 __all__ = ["CpuBackend", "grid_backends"]
 
@@ -27,6 +30,7 @@ class CpuBackend:
     summary: str = "LLVM, one SIMD lane a problem, threads over the batch"
     priority: int = 10
     dtypes: tuple[str, ...] = ("float32", "float64")
+    prepared_abi: int = 1
 
     def unavailable(self) -> str | None:
         """Say whether llvmlite is missing."""
@@ -54,6 +58,52 @@ class CpuBackend:
         )
         layout, code = Layout.unpack(payload)
         return CpuKernel(code, lanes, layout, settings.num_threads)
+
+    def prepared_targets(self, wanted: Sequence[str] | None) -> Mapping[str, Mapping[str, str]]:
+        """Return instruction sets by name: ``x86-64-v3``, ``x86-64-v4``, ``native``."""
+        self._require_available()
+        from grid_backend_cpu.prepared import targets  # noqa: PLC0415
+
+        return targets(wanted)
+
+    def prepare(
+        self,
+        operation: Operation,
+        targets: Mapping[str, Mapping[str, str]],
+        settings: BuildSettings,
+    ) -> Sequence[PreparedCode]:
+        """Compile an operation to an object file for each instruction set."""
+        from grid_backend_cpu.prepared import prepare  # noqa: PLC0415
+
+        return prepare(operation, targets, settings)
+
+    def prepared_target(
+        self, targets: Mapping[str, Mapping[str, str]], settings: BuildSettings
+    ) -> str:
+        """Return the widest instruction set that this processor has."""
+        del settings
+        self._require_available()
+        from grid_backend_cpu.prepared import usable_target  # noqa: PLC0415
+
+        return usable_target(targets)
+
+    def load_prepared(
+        self,
+        operation: Operation,
+        codes: Sequence[PreparedCode],
+        target: str,
+        settings: BuildSettings,
+    ) -> Kernel:
+        """Link an object file in memory; nothing is compiled."""
+        del target
+        from grid_backend_cpu.prepared import load  # noqa: PLC0415
+
+        return load(operation, codes, settings)
+
+    def _require_available(self) -> None:
+        reason = self.unavailable()
+        if reason is not None:
+            raise BackendUnavailable(f"the backend {self.name!r} cannot run here: {reason}")
 
 
 def _compile(operation: Operation, lanes: Lanes) -> bytes:

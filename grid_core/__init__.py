@@ -9,6 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from grid_core.artifact.consumer import ConsumerArtifact
+    from grid_core.artifact.prepared_build import build_artifact
+    from grid_core.artifact.prepared_load import load_artifact
     from grid_core.descriptor.describing import describe_model
     from grid_core.handle import RobotHandle
     from grid_core.header import generate_header
@@ -17,24 +20,30 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlgorithmInfo",
+    "ConsumerArtifact",
     "RobotHandle",
+    "build_artifact",
     "describe_model",
     "generate_header",
     "get_robot",
     "list_algorithms",
     "list_registered",
+    "load_artifact",
     "load_robot",
     "register_robot",
 ]
 
 _HOMES = {
     "AlgorithmInfo": "loading",
+    "ConsumerArtifact": "artifact.consumer",
     "RobotHandle": "handle",
+    "build_artifact": "artifact.prepared_build",
     "describe_model": "descriptor.describing",
     "generate_header": "header",
     "get_robot": "registry",
     "list_algorithms": "loading",
     "list_registered": "registry",
+    "load_artifact": "artifact.prepared_load",
     "load_robot": "loading",
     "register_robot": "registry",
 }

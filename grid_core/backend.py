@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from grid_core.model.types import RobotModel
     from grid_core.operation_call import OperationCall
 
-__all__ = ["Backend", "BuildSettings", "DeviceBackend", "DeviceEdge", "Kernel", "Operation"]
+__all__ = [
+    "Backend",
+    "BuildSettings",
+    "DeviceBackend",
+    "DeviceEdge",
+    "Kernel",
+    "Operation",
+    "PreparedCode",
+    "PreparingBackend",
+]
 
 
 @frozen(kw_only=True)
@@ -108,4 +117,81 @@ class DeviceBackend(Backend, Protocol):
 
     def edge(self, settings: BuildSettings) -> DeviceEdge:
         """Return how a handle takes arrays that lie on the device."""
+        ...
+
+
+@frozen(kw_only=True)
+class PreparedCode:
+    """One operation compiled for one target, as a prepared artifact keeps it."""
+
+    target: str
+    """What it runs on: ``x86-64-v3``, ``sm_90``."""
+    suffix: str
+    """Kind of its file: ``o``, ``cubin``, ``ptx``."""
+    launch: Mapping[str, Any]
+    """Plain JSON data: all that a call must know beside the code."""
+    data: bytes = field(repr=False)
+
+
+class PreparingBackend(Backend, Protocol):
+    """A backend whose code can be built ahead, shipped, and loaded where no compiler is.
+
+    A backend without these methods is left out of prepared artifacts.
+    """
+
+    @property
+    def prepared_abi(self) -> int:
+        """Version of what `PreparedCode` holds; code of another one is not loaded."""
+        ...
+
+    def prepared_targets(self, wanted: Sequence[str] | None) -> Mapping[str, Mapping[str, str]]:
+        """Return, for each target, everything that its code depends on beside the operation.
+
+        Args:
+            wanted: names of targets; None: those that a machine of today has.
+
+        Raises:
+            OptionError: a target that cannot be compiled for here.
+            BackendUnavailable: the compiler is missing; a device is not needed.
+        """
+        ...
+
+    def prepare(
+        self,
+        operation: Operation,
+        targets: Mapping[str, Mapping[str, str]],
+        settings: BuildSettings,
+    ) -> Sequence[PreparedCode]:
+        """Compile an operation for each target, or read it from the cache.
+
+        Several codes of a target differ in their suffix.
+        """
+        ...
+
+    def prepared_target(
+        self, targets: Mapping[str, Mapping[str, str]], settings: BuildSettings
+    ) -> str:
+        """Return the target to run here, of those that `prepared_targets` once returned.
+
+        Raises:
+            BackendUnavailable: this machine cannot run the backend at all.
+            BackendError: none of the targets runs here; says which would.
+        """
+        ...
+
+    def load_prepared(
+        self,
+        operation: Operation,
+        codes: Sequence[PreparedCode],
+        target: str,
+        settings: BuildSettings,
+    ) -> Kernel:
+        """Make a kernel of what `prepare` returned, without a compiler.
+
+        Args:
+            operation: as it was prepared; its programs and references cannot be called.
+            codes: the target's.
+            target: what `prepared_target` returned.
+            settings: threads and device; the cache is not used.
+        """
         ...

@@ -9,6 +9,11 @@ from __future__ import annotations
 
 __all__ = [
     "ArgumentError",
+    "ArtifactCorrupt",
+    "ArtifactError",
+    "ArtifactIncompatible",
+    "ArtifactMissing",
+    "ArtifactOutdated",
     "BackendError",
     "BackendUnavailable",
     "CacheError",
@@ -16,6 +21,7 @@ __all__ = [
     "ContractError",
     "DescriptionError",
     "DescriptorError",
+    "DescriptorMismatch",
     "GridError",
     "HandleClosed",
     "InputError",
@@ -218,3 +224,52 @@ class CacheWarning(UserWarning):
 
 class CacheError(GridError, OSError):
     """A build cache that cannot be used (not writable, say)."""
+
+
+class ArtifactError(GridError, RuntimeError):
+    """A prepared artifact that cannot be built, read or used.
+
+    Attributes:
+        reason: what is wrong and what to do.
+        directory: the artifact's folder.
+        file: the file in it that is at fault, or None.
+    """
+
+    def __init__(self, reason: str, *, directory: object, file: str | None = None) -> None:
+        self.reason = reason
+        self.directory = str(directory)
+        self.file = file
+        place = self.directory if file is None else f"{self.directory}/{file}"
+        super().__init__(f"{place}: {reason}")
+
+
+class ArtifactMissing(ArtifactError):
+    """A folder that is not there, or that is no prepared artifact."""
+
+
+class ArtifactOutdated(ArtifactError):
+    """A prepared artifact of another schema than this Grid reads; it is to be built again."""
+
+
+class ArtifactCorrupt(ArtifactError, ValueError):
+    """A prepared artifact whose files are not those that were built."""
+
+
+class ArtifactIncompatible(ArtifactError):
+    """A sound artifact without code for this processor, device or Grid."""
+
+
+class DescriptorMismatch(ArtifactError, ValueError):
+    """A model that is not the one expected, or a header of another model than its descriptor.
+
+    Attributes:
+        expected: the descriptor's identity that was wanted.
+        found: the one that is there.
+    """
+
+    def __init__(
+        self, reason: str, *, directory: object, file: str | None, expected: str, found: str
+    ) -> None:
+        self.expected = expected
+        self.found = found
+        super().__init__(reason, directory=directory, file=file)

@@ -1,0 +1,165 @@
+"""Putting an artifact in its place: all of it, or what was there before.
+
+It is written into a folder beside its place, every file and folder synced to the disk, and then
+renamed; an artifact that is there already is exchanged with it in one step of the kernel
+(``renameat2`` with ``RENAME_EXCHANGE``) and deleted afterwards. What a killed builder leaves is
+one such folder, which the next builder deletes; it holds a lock beside the place meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import re
+import secrets
+import shutil
+from typing import TYPE_CHECKING
+
+from grid_core.artifact.prepared_manifest import CODE, DESCRIPTOR, HEADER, LAUNCH, MANIFEST
+from grid_core.errors import ArtifactError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["locked", "publish", "require_replaceable"]
+
+_EXCHANGE = 2
+"""RENAME_EXCHANGE."""
+_AT_FDCWD = -100
+_OWN = frozenset({MANIFEST, DESCRIPTOR, HEADER, LAUNCH, CODE})
+
+
+@contextlib.contextmanager
+def locked(place: Path) -> Iterator[None]:
+    """Hold the place against other builders, and delete what killed ones left beside it.
+
+    Raises:
+        ArtifactError: the folder above cannot be written to, or has no locks.
+    """
+    import filelock  # noqa: PLC0415 - a load never needs it
+
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(place.parent / f".{place.name}.lock")
+        lock.acquire()
+    except (OSError, NotImplementedError) as error:
+        reason = str(error) or type(error).__name__
+        raise ArtifactError(f"cannot be locked: {reason}", directory=place) from error
+    try:
+        _sweep(place)
+        yield
+    finally:
+        lock.release()
+
+
+def require_replaceable(place: Path) -> None:
+    """Refuse a place that holds anything else than an artifact: it would be deleted.
+
+    Raises:
+        ArtifactError: it is no folder, or has other files in it.
+    """
+    try:
+        names = [found.name for found in place.iterdir()]
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ArtifactError(f"cannot be built here: {error.strerror}", directory=place) from error
+    foreign = sorted(name for name in names if name not in _OWN or MANIFEST not in names)
+    if foreign:
+        raise ArtifactError(
+            f"{foreign[0]!r} is in this folder, which a new artifact would replace; "
+            "choose an empty folder or a new one",
+            directory=place,
+        )
+
+
+def publish(place: Path, files: Mapping[str, bytes]) -> None:
+    """Write an artifact to its place; call it with the place locked.
+
+    Raises:
+        ArtifactError: it cannot be written; what was there is still there.
+    """
+    staging = place.parent / f".{place.name}.{secrets.token_hex(8)}.part"
+    try:
+        _write_all(staging, files)
+        _swap(staging, place)
+        _sync(place.parent)
+    except OSError as error:
+        raise ArtifactError(f"cannot be written: {error.strerror}", directory=place) from error
+    finally:
+        # After an exchange this is what was there before.
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _write_all(staging: Path, files: Mapping[str, bytes]) -> None:
+    staging.mkdir()
+    folders = {staging}
+    for path, data in files.items():
+        target = staging.joinpath(*path.split("/"))
+        if target.parent not in folders:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            folders.update(p for p in target.parents if staging in p.parents)
+        _write(target, data)
+    for folder in sorted(folders, reverse=True):
+        _sync(folder)
+
+
+def _write(path: Path, data: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        left = memoryview(data)
+        while left:
+            left = left[os.write(handle, left) :]
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _swap(staging: Path, place: Path) -> None:
+    try:
+        staging.rename(place)  # onto nothing, or onto an empty folder
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        exchange(staging, place)
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Exchange two folders in one step.
+
+    Raises:
+        ArtifactError: the system or the file system cannot.
+    """
+    library = ctypes.CDLL(None, use_errno=True)
+    rename = getattr(library, "renameat2", None)
+    if rename is None:
+        number = errno.ENOSYS
+    else:
+        status = rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE)
+        number = ctypes.get_errno() if status else 0
+    if number in (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP):
+        raise ArtifactError(
+            "the file system cannot exchange two folders in one step, so an artifact that is "
+            "there cannot be replaced safely; delete it first, or build into a new folder",
+            directory=other,
+        )
+    if number:
+        raise OSError(number, os.strerror(number))
+
+
+def _sweep(place: Path) -> None:
+    left = re.compile(rf"\.{re.escape(place.name)}\.[0-9a-f]{{16}}\.part")
+    for found in list(place.parent.iterdir()):
+        if left.fullmatch(found.name):
+            shutil.rmtree(found, ignore_errors=True)
