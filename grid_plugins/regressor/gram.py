@@ -43,8 +43,8 @@ def regressor_gram(
     qd: Any,
     qdd: Any,
     tau: Any,
-    weights: Any = None,
     *,
+    weights: Any = None,
     initial: Gram | None = None,
     gravity: float = -9.81,
     order: str = "pinocchio",
@@ -74,7 +74,7 @@ def regressor_gram(
     total = _start(call, initial, order)
     if weights is not None:
         total = total.weighted(weights)
-    squares = [square.copy() for square in total.squares]
+    squares = list(total.squares)
     batch = len(arrays[0])
     step = _chunk(call)
     for first in range(0, batch, step):
@@ -87,9 +87,9 @@ def _add(squares: list[Array], rows: NDArray[Any]) -> None:
     """Add XᵀX of every row's samples X = [Y_j τ_j]."""
     samples = np.asarray(rows, dtype=np.float64)
     begin = 0
-    for square in squares:
+    for k, square in enumerate(squares):
         X = samples[:, begin : begin + len(square)]
-        square += X.T @ X
+        squares[k] = square + X.T @ X
         begin += len(square)
 
 

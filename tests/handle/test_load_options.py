@@ -85,6 +85,7 @@ def test_the_signature_shows_the_defaults() -> None:
         "cache_dir": None,
         "num_threads": None,
         "use_joint_dynamics": False,
+        "regressor_terms": None,
         "strict": False,
         "device": None,
         "calibration": None,
