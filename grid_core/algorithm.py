@@ -34,10 +34,10 @@ API_VERSION = (1, 0)
 """Version of this contract: an algorithm's major must match, its minor be at most ours."""
 
 ROLES = ("", "tangent", "velocity", "acceleration", "own")
-"""What `Port.role` may be. ``tangent``: each axis ``nv`` turns as a velocity does, as forces,
-Jacobians and mass matrices do; ``velocity`` is the state's own; ``acceleration`` its derivative;
-``own``: the algorithm reads and writes the caller's coordinates itself. With none, an operation
-cannot be had in MuJoCo's coordinates."""
+"""What `Port.role` may be. ``tangent``: each axis ``nv``, and each half of ``2*nv``, turns as a
+velocity does, as forces, Jacobians and mass matrices do; ``velocity`` is the state's own;
+``acceleration`` its derivative; ``own``: the algorithm reads and writes the caller's coordinates
+itself. With none, an operation cannot be had in MuJoCo's coordinates."""
 
 Dim: TypeAlias = int | str
 """A width: a number, one of ``nq``, ``nv``, ``nb``, ``nee`` or the port's own `widths`, or a

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from grid_core.program.scalar import Value
     from grid_core.program.tree import KinematicTree, Node
 
-__all__ = ["Composite", "Screw", "composites", "momenta", "subspace", "to_parent"]
+__all__ = ["AXES", "Composite", "Screw", "composites", "momenta", "subspace", "to_parent"]
 
-_AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
+AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
 
 
 @frozen(eq=False)
@@ -81,14 +81,14 @@ def composites(tree: KinematicTree, pose: Sequence[Posture]) -> list[Composite]:
 def subspace(node: Node) -> list[Screw]:
     """Columns of S: what a unit rate of each of the joint's coordinates is."""
     kind = node.joint.kind
-    turning = [Screw(e, ZERO3) for e in _AXES]
+    turning = [Screw(e, ZERO3) for e in AXES]
     if kind is JointKind.SPHERICAL:
         return turning
     if kind is JointKind.FLOATING:
-        return [*(Screw(ZERO3, e) for e in _AXES), *turning]
+        return [*(Screw(ZERO3, e) for e in AXES), *turning]
     if kind is JointKind.PRISMATIC:
         return [Screw(ZERO3, node.axis)]
-    return [Screw(_AXES[2], _AXES[2] * node.joint.pitch)]
+    return [Screw(AXES[2], AXES[2] * node.joint.pitch)]
 
 
 def momenta(node: Node, body: Composite) -> list[Wrench]:

@@ -22,10 +22,18 @@ from grid_core.program.motion import quaternion_matrix
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grid_core.algorithm import Algorithm, Context, Port
+    from grid_core.algorithm import Algorithm, Context, Dim, Port
     from grid_core.model.types import RobotModel
 
-__all__ = ["from_native", "to_native", "undeclared", "wxyz_to_xyzw", "xyzw_to_wxyz"]
+__all__ = [
+    "from_native",
+    "rest_of",
+    "times_nv",
+    "to_native",
+    "undeclared",
+    "wxyz_to_xyzw",
+    "xyzw_to_wxyz",
+]
 
 
 def undeclared(algorithm: Algorithm, model: RobotModel) -> str | None:
@@ -33,7 +41,7 @@ def undeclared(algorithm: Algorithm, model: RobotModel) -> str | None:
     if model.floating_base and not np.array_equal(model.joints[0].placement, np.eye(4)):
         return "MuJoCo counts a free body's position from the world, and its joint stands elsewhere"
     for port in (*algorithm.inputs, *algorithm.outputs):
-        if any(isinstance(d, str) and d.endswith("nv") for d in port.shape) and not port.role:
+        if any(times_nv(d) for d in port.shape) and not port.role:
             return f"its port {port.name!r} does not say how it reads in MuJoCo's coordinates"
     return None
 
@@ -65,8 +73,7 @@ def to_native(ctx: Context[Any]) -> Context[Any]:
     velocity = _velocity(ctx.algorithm, inputs)
     if velocity is None:
         return evolve(ctx, inputs=inputs)
-    rest = np.zeros_like(velocity)
-    rest[..., :3] = -_cross(velocity[..., 3:6], velocity[..., :3])
+    rest = rest_of(velocity)
     for port in ctx.algorithm.inputs:
         if port.role == "acceleration":
             given = inputs[port.name]
@@ -93,6 +100,13 @@ def from_native(native: Context[Any], outputs: Mapping[str, Any]) -> dict[str, A
             value = value - native.rest
         results[port.name] = _turned(port, value, rows, back=False)
     return results
+
+
+def rest_of(velocity: Any) -> Any:
+    """Return the acceleration (..., nv) that MuJoCo calls zero: the base turns, moving straight."""
+    rest = np.zeros_like(velocity)
+    rest[..., :3] = -_cross(velocity[..., 3:6], velocity[..., :3])
+    return rest
 
 
 def _permuted(model: RobotModel, q: Any, order: tuple[int, ...]) -> Any:
@@ -126,17 +140,27 @@ def _turned(port: Port, value: Any, rows: Any, *, back: bool) -> Any:
     if port.role == "own":
         return value
     for axis, dim in enumerate(port.shape):
-        if dim == "nv":
-            value = _turn(value, axis - len(port.shape), rows, back=back)
+        for block in range(times_nv(dim)):
+            value = _turn(value, axis - len(port.shape), block, times_nv(dim), rows, back=back)
     return value
 
 
-def _turn(value: Any, axis: int, rows: Any, *, back: bool) -> Any:
+def times_nv(dim: Dim) -> int:
+    """How often an axis counts velocities: 1 for ``nv``, 2 for ``2*nv``, 0 for others."""
+    if not isinstance(dim, str):
+        return 0
+    factor, _, name = dim.rpartition("*")
+    return int(factor or 1) if name == "nv" else 0
+
+
+def _turn(value: Any, axis: int, block: int, blocks: int, rows: Any, *, back: bool) -> Any:
     parts = np.moveaxis(value, axis, 0)
     result = np.array(parts)
+    start = block * (len(parts) // blocks)
+    x, y, z = parts[start : start + 3]
     for i in range(3):
         factors = [_broad(rows[j][i] if back else rows[i][j], parts.ndim) for j in range(3)]
-        result[i] = factors[0] * parts[0] + factors[1] * parts[1] + factors[2] * parts[2]
+        result[start + i] = factors[0] * x + factors[1] * y + factors[2] * z
     return np.moveaxis(result, 0, axis)
 
 

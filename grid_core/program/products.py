@@ -16,6 +16,7 @@ from attrs import evolve
 from grid_core.algorithm import Algorithm, Context, Port
 from grid_core.backend import Operation
 from grid_core.errors import ContractError
+from grid_core.program.base_turn import TURN, held_fixed, run_turned, turn_shapes, turn_values
 from grid_core.program.derivative import Function
 from grid_core.program.tangent import along_tangent, onto_tangent
 from grid_core.program.trace import run_program, trace
@@ -58,10 +59,12 @@ def jvp_of(
         function = _function(algorithm, ctx, tangents)
         directions = {p.name: function.inputs[f"d{p.name}"] for p in ports}
         for name in _configurations(ports):
-            q = function.inputs[name]
-            directions[name] = along_tangent(ctx.model, q, directions[name])
+            q, tangent = function.inputs[name], directions[name]
+            directions[name] = along_tangent(ctx.model, q, tangent)
+            if TURN in function.inputs and name == _of_base(algorithm):
+                directions[TURN] = tangent[3:6]
         changes = {f"d{name}": x for name, x in function.jvp(directions).items()}
-        return function.replay(changes, _given(ctx))
+        return function.replay(changes, _given(algorithm, ctx))
 
     def reference(ctx: Context[Any]) -> Mapping[str, Any]:
         known = jacobians(ctx) if jacobians else _in_reverse(algorithm, ctx, ports)
@@ -114,10 +117,15 @@ def vjp_of(
     def program(ctx: Context[Any]) -> Mapping[str, Any]:
         function = _function(algorithm, ctx, weights)
         worth = {p.name: function.inputs[f"{p.name}_bar"] for p in algorithm.outputs}
-        found = function.vjp(worth, [p.name for p in ports])
+        turns = [TURN] if TURN in function.inputs else []
+        found = function.vjp(worth, [*(p.name for p in ports), *turns])
         for name in _configurations(ports):
             found[name] = onto_tangent(ctx.model, function.inputs[name], found[name])
-        return function.replay({f"{name}_bar": x for name, x in found.items()}, _given(ctx))
+            if turns and name == _of_base(algorithm):
+                by_turn = zip(found[name][3:6], found[TURN], strict=True)
+                found[name][3:6] = [own + more for own, more in by_turn]
+        gradients = {f"{p.name}_bar": found[p.name] for p in ports}
+        return function.replay(gradients, _given(algorithm, ctx))
 
     def reference(ctx: Context[Any]) -> Mapping[str, Any]:
         known = jacobians(ctx) if jacobians else _forward(algorithm, ctx, ports)
@@ -157,8 +165,12 @@ def _chosen(algorithm: Algorithm, wrt: Sequence[str]) -> list[Port]:
 
 def _changed(port: Port, name: str, doc: str) -> Port:
     """Return a port for a derivative along or by another."""
-    shape = ("nv",) if port.shape == ("nq",) else port.shape
-    return Port(name=name, shape=shape, doc=doc, frame=port.frame)
+    if port.shape == ("nq",):
+        # Where an algorithm reads the caller's own configuration, nobody knows its tangent.
+        role = "" if port.role else "tangent"
+        return Port(name=name, shape=("nv",), doc=doc, frame=port.frame, role=role)
+    role = "" if port.role in {"", "own"} else "tangent"
+    return Port(name=name, shape=port.shape, doc=doc, frame=port.frame, role=role)
 
 
 def _inputs(algorithm: Algorithm, wrt: Sequence[str], more: Sequence[Port]) -> tuple[Port, ...]:
@@ -185,16 +197,26 @@ def _function(algorithm: Algorithm, ctx: Context[Any], more: Sequence[Port]) -> 
     """Trace an algorithm apart, with further inputs that it does not read."""
     ports = [p for p in (*algorithm.inputs, *more) if ctx.inputs.get(p.name) is not None]
     names = [p.name for p in algorithm.inputs]
+    turns = held_fixed(ctx)
 
     def run(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         given = {name: inputs.get(name) for name in names}
+        if turns:
+            return run_turned(algorithm, ctx, given, inputs)
         return run_program(evolve(ctx, algorithm=algorithm, inputs=given, run=run_program))
 
-    return Function.trace(run, {p.name: p.dims(ctx.model, ctx.options) for p in ports})
+    shapes = {p.name: p.dims(ctx.model, ctx.options) for p in ports}
+    return Function.trace(run, shapes | (turn_shapes(algorithm, ctx) if turns else {}))
 
 
-def _given(ctx: Context[Any]) -> dict[str, Any]:
-    return {name: value for name, value in ctx.inputs.items() if value is not None}
+def _given(algorithm: Algorithm, ctx: Context[Any]) -> dict[str, Any]:
+    given = {name: value for name, value in ctx.inputs.items() if value is not None}
+    return given | (turn_values(algorithm, ctx) if held_fixed(ctx) else {})
+
+
+def _of_base(algorithm: Algorithm) -> str | None:
+    """The configuration that says how the base stands."""
+    return next((p.name for p in algorithm.inputs if p.shape == ("nq",)), None)
 
 
 def _configurations(ports: Sequence[Port]) -> list[str]:
@@ -254,7 +276,8 @@ def _units(
             options=options,
             dtype=np.dtype(np.float64),
             present=frozenset(p.name for p in product.inputs if p.optional and p.name in inputs),
-        )
+        ),
+        doors=False,
     )
     result = {
         (name, out.name): np.zeros((size, batch, out.size(model, options)))

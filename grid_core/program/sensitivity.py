@@ -14,6 +14,12 @@ joint: a force α × P and a moment (tr N - N) α. Twelve numbers, where a gener
 Coriolis forces has 36; its transpose gives a mere couple. A column costs four forces, carried
 from its joint to the root. The dynamics do not feel a constant velocity of the whole robot, so
 ẋ is taken from a floating base's.
+
+In MuJoCo's coordinates (``world_base``) turning a floating base leaves its velocity and its
+acceleration a along the world's axes as they are, and its force is counted along these. All that
+turns against the robot is then a less gravity, which takes the place of the parent's acceleration;
+a rate of the base brings no v × α; and the force itself is carried along before the base, as it
+is before every other joint.
 """
 
 from __future__ import annotations
@@ -21,10 +27,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from grid_core.model.types import JointKind
-from grid_core.program.composite import Composite, Screw, subspace, to_parent
+from grid_core.program.composite import AXES, Composite, Screw, subspace, to_parent
 from grid_core.program.linalg import ZERO3, Rows, Vec3
 from grid_core.program.motion import columns, project, rates
 from grid_core.program.newton_euler import (
@@ -121,6 +127,8 @@ def force_sensitivity(
     rate: tuple[Sequence[Value], Sequence[Value]],
     gravity: Value,
     f_ext: Any = None,
+    *,
+    world_base: bool = False,
 ) -> Sensitivity:
     """∂τ/∂q and ∂τ/∂q̇ of inverse dynamics, without the joints' own damping.
 
@@ -130,6 +138,8 @@ def force_sensitivity(
         rate: q̇ and q̈ (nv).
         gravity: along the world's z [m/s²].
         f_ext: force on each body (nb, 6), or None; it stays as it is in the body's frame.
+        world_base: whether a floating base's linear velocity, acceleration and force along the
+            world's axes are what stays; rows and columns are along the base's own all the same.
     """
     qd, qdd = rate
     forces: list[Wrench] = []
@@ -144,10 +154,13 @@ def force_sensitivity(
         twice.append((w2, v2))
         forces.append(inertial_force(node, moving))
         flows.append(Flow.of(node, w2, v2))
-        directions.append(list(_directions(node, moving, before, own)))
+        fixed = world_base and node.joint.kind is JointKind.FLOATING
+        directions.append(
+            list(_of_free_base(moving) if fixed else _directions(node, moving, before, own))
+        )
     if f_ext is not None:
         subtract_external(tree, forces, f_ext)
-    return _inward(tree, pose, (forces, flows, directions))
+    return _inward(tree, pose, (forces, flows, directions), world_base=world_base)
 
 
 def _velocities(
@@ -185,10 +198,22 @@ def _directions(node: Node, moving: Motion, before: Vec3, rate: Rate) -> Iterato
         )
 
 
+def _of_free_base(moving: Motion) -> Iterator[Direction]:
+    """Directions of a floating base whose motion along the world's axes stays as it is."""
+    for k, e in enumerate(AXES):
+        yield Direction(k, 1.0, Screw(ZERO3, e), ZERO3, Screw(ZERO3, ZERO3), Screw(ZERO3, ZERO3))
+    for k, e in enumerate(AXES):
+        second = Screw(ZERO3, moving.a.cross(e))
+        rate = Screw(moving.w.cross(e), ZERO3)
+        yield Direction(3 + k, 1.0, Screw(e, ZERO3), ZERO3, second, rate)
+
+
 Outward = tuple[list["Wrench"], list[Flow], list[list[Direction]]]
 
 
-def _inward(tree: KinematicTree, pose: Sequence[Posture], outward: Outward) -> Sensitivity:
+def _inward(
+    tree: KinematicTree, pose: Sequence[Posture], outward: Outward, *, world_base: bool
+) -> Sensitivity:
     """Leaves to root: sum up what hangs from each node, and fill its rows and columns."""
     forces, flows, directions = outward
     nv = tree.model.nv
@@ -206,7 +231,9 @@ def _inward(tree: KinematicTree, pose: Sequence[Posture], outward: Outward) -> S
             arriving[node.parent].append((*moved, to_parent(own, (force, moment))))
         for direction in directions[node.index]:
             column = _Column.of(direction, body, flow, (force, moment))
-            column.fill_own(node, directions[node.index], dq, dqd)
+            free = world_base and node.joint.kind is JointKind.FLOATING
+            own_rows = column.seen_from_world() if free else column
+            own_rows.fill_own(node, directions[node.index], dq, dqd)
             _climb(tree, pose, (node, column), directions, (dq, dqd))
     return dq, dqd
 
@@ -235,6 +262,10 @@ class _Column:
         carried = turn.cross(force[0]), turn.cross(force[1]) + slide.cross(force[0])
         turned = _sum(by_position, carried)
         return cls(d, by_position, by_rate, momentum, flow.couple(d.S), turned)
+
+    def seen_from_world(self) -> _Column:
+        """The same with a force along axes that stay, about a point that moves along."""
+        return evolve(self, by_position=(self.turned[0], self.by_position[1]))
 
     def fill_own(self, node: Node, rows: Sequence[Direction], dq: Any, dqd: Any) -> None:
         """Add what the coordinate does to its own joint's forces."""

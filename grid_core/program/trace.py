@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["run_program", "symbolic_inputs", "trace"]
 
 
-def trace(operation: Operation) -> Program:
+def trace(operation: Operation, *, doors: bool = True) -> Program:
     """Trace an operation.
+
+    Args:
+        operation: what to trace.
+        doors: whether inputs and outputs are in the convention of the options; else they are as
+            an algorithm sees them.
 
     Raises:
         ContractError: the algorithm's program returns other outputs than it declares.
@@ -42,8 +47,10 @@ def trace(operation: Operation) -> Program:
         available=operation.available,
         run=run_program,
     )
-    native = to_native(context)
-    outputs = from_native(native, run_program(native))
+    native = to_native(context) if doors else context
+    outputs = run_program(native)
+    if doors:
+        outputs = from_native(native, outputs)
     results: list[int] = []
     out_ports = []
     for port in algorithm.outputs:

@@ -87,8 +87,9 @@ GRADIENT = Port(
     unit="rad/s², m/s² per rad, m, rad/s, m/s",
     frame="columns as qd: floating and spherical joints move in the body's own frame",
     doc="∂q̈/∂q, then ∂q̈/∂q̇",
+    role="tangent",
 )
-INVERSE = Port(name="Minv", shape=("nv", "nv"), unit="1/(kg m²), …", doc="M(q)⁻¹")
+INVERSE = Port(name="Minv", shape=("nv", "nv"), unit="1/(kg m²), …", doc="M(q)⁻¹", role="tangent")
 
 FORWARD_DYNAMICS_GRADIENT = Algorithm(
     name="forward_dynamics_gradient",

@@ -53,6 +53,7 @@ INVERSE_DYNAMICS_GRADIENT = Algorithm(
             unit="N m, N per rad, m, rad/s, m/s",
             frame="columns as qd: floating and spherical joints move in the body's own frame",
             doc="∂τ/∂q, then ∂τ/∂q̇",
+            role="tangent",
         ),
     ),
     reference=reference.inverse_dynamics_gradient,

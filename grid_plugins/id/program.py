@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grid_core.program.composite import composites, momenta, to_parent
+from grid_core.model.types import JointKind
+from grid_core.program.composite import AXES, composites, momenta, to_parent
+from grid_core.program.linalg import Vec3
 from grid_core.program.motion import (
     Posture,
     columns,
@@ -16,6 +18,7 @@ from grid_core.program.motion import (
     project,
 )
 from grid_core.program.newton_euler import Wrench, inertial_forces, subtract_external
+from grid_core.program.scalar import sign
 from grid_core.program.sensitivity import force_sensitivity
 from grid_core.program.tree import KinematicTree, Node
 
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grid_core.algorithm import Context
-    from grid_core.program.linalg import Vec3
     from grid_core.program.scalar import Value
 
 
@@ -96,13 +98,31 @@ def inverse_dynamics_gradient(ctx: Context[Any]) -> Mapping[str, Any]:
     qdd = ctx.get("qdd")
     rate = list(ctx["qd"]), [0.0] * ctx.model.nv if qdd is None else list(qdd)
     pose = postures(tree, ctx["q"])
-    dq, dqd = force_sensitivity(tree, pose, rate, ctx["gravity"], ctx.get("f_ext"))
+    world = ctx.options.output_convention == "mujoco"
+    dq, dqd = force_sensitivity(
+        tree, pose, rate, ctx["gravity"], ctx.get("f_ext"), world_base=world
+    )
     if ctx.options.use_joint_dynamics:
+        if world:
+            _turn_friction(tree, rate[0], dq)
         for node in tree.outward():
             for column, multiplier in columns(node):
                 damping = multiplier * multiplier * node.joint.damping
                 dqd[column, column] = dqd[column, column] + damping
     return {"dtau": np.concatenate([dq, dqd], axis=1)}
+
+
+def _turn_friction(tree: KinematicTree, qd: Sequence[Value], dq: Any) -> None:
+    """Add the turn of a floating base's friction, which its own axes decide, in the world's.
+
+    Damping along all axes alike is the same in both.
+    """
+    root = tree.nodes[0] if tree.nodes else None
+    if root is None or root.joint.kind is not JointKind.FLOATING:
+        return
+    force = Vec3(*(root.joint.friction * sign(rate) for rate in qd[:3]))
+    for k, axis in enumerate(AXES):
+        dq[:3, 3 + k] = dq[:3, 3 + k] + np.array([*axis.cross(force)], dtype=object)
 
 
 def _fill(

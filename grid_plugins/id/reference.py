@@ -24,6 +24,7 @@ from grid_core.reference.spatial import (
     swap_halves,
     transpose,
 )
+from grid_core.reference.world_base import along_world_axes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,7 +124,19 @@ def inverse_dynamics_gradient(ctx: Context[Array]) -> Mapping[str, Array]:
     Returns:
         ``dtau`` (B, nv, 2 nv), with the joints' damping if the options say
         ``use_joint_dynamics``; friction has no slope but at rest, where it has none to give.
+        In MuJoCo's convention with what a floating base's motion along the world's axes keeps.
     """
+    dtau = _slopes(ctx)
+    if ctx.options.output_convention == "mujoco" and ctx.model.floating_base:
+        qd, qdd = ctx["qd"], ctx.get("qdd")
+        qdd = np.zeros_like(qd) if qdd is None else qdd
+        tau = inverse_dynamics(ctx)["tau"]
+        dtau = along_world_axes(dtau, crba(ctx)["M"], tau, qd, qdd)
+    return {"dtau": dtau}
+
+
+def _slopes(ctx: Context[Array]) -> Array:
+    """[∂τ/∂q | ∂τ/∂q̇] in Pinocchio's coordinates."""
     model, q, qd = ctx.model, ctx["q"], ctx["qd"]
     qdd, f_ext = ctx.get("qdd"), ctx.get("f_ext")
     X = body_transforms(model, q)
@@ -163,7 +176,7 @@ def inverse_dynamics_gradient(ctx: Context[Array]) -> Mapping[str, Array]:
     if ctx.options.use_joint_dynamics:
         damping = np.repeat([j.damping for j in model.joints], [j.nv for j in model.joints])
         dtau[:, :, model.nv :] += G.T @ (damping[:, None] * G)
-    return {"dtau": dtau}
+    return dtau
 
 
 def inverse_dynamics_jacobians(ctx: Context[Array]) -> dict[tuple[str, str], Array]:
