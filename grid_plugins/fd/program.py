@@ -105,11 +105,15 @@ def _of_free_base(ctx: Context[Any]) -> dict[int, list[Value]]:
     """Columns that no solving is needed for, by their number.
 
     Gravity accelerates all of a free robot alike: v̇ = Rᵀ g - ω × v + …, and nothing else
-    depends on how the base is turned or on its linear velocity.
+    depends on how the base is turned or on its linear velocity. Along the world's axes, as
+    MuJoCo counts them, not even these do: its columns come out as zeros by themselves, and
+    those of its turns are left to the factors, as u then turns against the robot.
     """
     tree, nv = KinematicTree.of(ctx.model, regroup=True), ctx.model.nv
     root = tree.nodes[0] if tree.nodes else None
     if root is None or root.joint.kind is not JointKind.FLOATING:
+        return {}
+    if ctx.options.output_convention == "mujoco":
         return {}
     if ctx.options.use_joint_dynamics and root.joint.damping:
         return {}
