@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import asdict, frozen
+from attrs import frozen
 
 from grid_backend_cuda.compiler import compile_cubin, compiler_version
 from grid_backend_cuda.emit import Real
+from grid_backend_cuda.launch_data import Build
 from grid_backend_cuda.mapping import Mapping, SplitMapping, map_program, map_threads
 from grid_backend_cuda.render import TEMPLATES, kernel_name, render
 from grid_core.artifact import fetch_build
@@ -18,10 +18,18 @@ from grid_core.artifact.identity import source_digest
 from grid_core.program.trace import trace
 
 if TYPE_CHECKING:
+    from grid_backend_cuda.compiler import Resources
     from grid_core.backend import Operation
     from grid_core.program.program import Program
 
-__all__ = ["Build", "Source", "build_operation", "kernel_source"]
+__all__ = [
+    "Build",
+    "Source",
+    "build_operation",
+    "compile_source",
+    "kernel_source",
+    "template_digest",
+]
 
 
 @frozen
@@ -33,52 +41,6 @@ class Source:
     mapping: Mapping | SplitMapping
     kernel: str
     text: str
-
-
-@frozen
-class Build:
-    """Machine code, and what a launch must know."""
-
-    kernel: str
-    arch: str
-    dtype: str
-    inputs: tuple[str, ...]
-    """Batched and uniform inputs in argument order."""
-    uniform: tuple[str, ...]
-    outputs: tuple[str, ...]
-    threads: int
-    """Threads of a block."""
-    shared_bytes: int
-    """Dynamic shared memory of a block."""
-    problems: int
-    """Problems a block works on at a time."""
-    waves: int
-    """Blocks for each resident one; 0: as many as the batch needs."""
-    parts: int
-    """Warps that share one problem; 1: one problem a thread."""
-    registers: int
-    spill_bytes: int
-    stack_bytes: int
-    static_shared_bytes: int
-    operations: int
-    fused: int
-    live: int
-    code: bytes
-
-    def pack(self) -> bytes:
-        """A line of JSON, then the code."""
-        head = asdict(self)
-        code = head.pop("code")
-        return json.dumps(head).encode() + b"\n" + bytes(code)
-
-    @classmethod
-    def unpack(cls, payload: bytes) -> Build:
-        """Read what `pack` wrote."""
-        head, _, code = payload.partition(b"\n")
-        fields: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(head).items()
-        }
-        return cls(**fields, code=code)
 
 
 def kernel_source(operation: Operation) -> Source:
@@ -98,9 +60,11 @@ def kernel_source(operation: Operation) -> Source:
     return Source(program, real, mapping, kernel_name(program), text)
 
 
-def compile_source(source: Source, arch: str) -> Build:
-    """Compile a rendered kernel for an architecture."""
-    code, used = compile_cubin(source.text, source.kernel, arch)
+def compile_source(
+    source: Source, arch: str, compiled: tuple[bytes, Resources] | None = None
+) -> Build:
+    """Compile a rendered kernel for an architecture, or take what was compiled of it."""
+    code, used = compiled or compile_cubin(source.text, source.kernel, arch)
     counts = source.program.counts
     return Build(
         kernel=source.kernel,
@@ -133,13 +97,13 @@ def build_operation(operation: Operation, arch: str, cache_dir: Any) -> Build:
         "arch": arch,
         "nvrtc": compiler_version(),
         "lowering": source_digest("grid_backend_cuda") or "",
-        "templates": _template_digest(operation),
+        "templates": template_digest(operation),
     }
     shown = {"arch": arch, "nvrtc": target["nvrtc"]}
     return Build.unpack(fetch_build(operation, cache_dir, target, shown, make))
 
 
-def _template_digest(operation: Operation) -> str:
+def template_digest(operation: Operation) -> str:
     """SHA-256 of the shared templates, and of all that lie beside the algorithm's own."""
     files = sorted(TEMPLATES.glob("*.j2"))
     if operation.algorithm.template is not None:

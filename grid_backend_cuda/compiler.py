@@ -16,6 +16,7 @@ from grid_core.wording import listing, near
 
 __all__ = [
     "Resources",
+    "compile_both",
     "compile_cubin",
     "compile_ptx",
     "compiler_version",
@@ -105,17 +106,27 @@ def compile_cubin(source: str, kernel: str, arch: str) -> tuple[bytes, Resources
         BackendError: NVRTC refused the source, which is a fault of Grid's or of a template.
     """
     options = [f"--gpu-architecture={arch}", "--ptxas-options=-v"]
-    code, log = _compile(source, kernel, options, ptx=False)
+    (code,), log = _compile(source, kernel, options, ("CUBIN",))
     return code, _resources(log, kernel)
+
+
+def compile_both(source: str, kernel: str, arch: str) -> tuple[bytes, bytes, Resources]:
+    """Compile to machine code and PTX at once, for shipping; as `compile_cubin`."""
+    options = [f"--gpu-architecture={arch}", "--ptxas-options=-v"]
+    (cubin, ptx), log = _compile(source, kernel, options, ("CUBIN", "PTX"))
+    return cubin, ptx.rstrip(b"\0"), _resources(log, kernel)
 
 
 def compile_ptx(source: str, kernel: str, arch: str) -> bytes:
     """Compile to PTX, which a driver finishes: for drivers that refuse the machine code."""
     virtual = arch.replace("sm_", "compute_")
-    return _compile(source, kernel, [f"--gpu-architecture={virtual}"], ptx=True)[0]
+    return _compile(source, kernel, [f"--gpu-architecture={virtual}"], ("PTX",))[0][0]
 
 
-def _compile(source: str, kernel: str, options: list[str], *, ptx: bool) -> tuple[bytes, str]:
+def _compile(
+    source: str, kernel: str, options: list[str], kinds: tuple[str, ...]
+) -> tuple[list[bytes], str]:
+    """Compile, and return the results of the kinds wanted (CUBIN, PTX), and the log."""
     nvrtc = _nvrtc()
     # Division by Newton's step on the reciprocal, 2 ulp; IEEE's takes a call.
     options = [*options, "--std=c++17", "--prec-div=false"]
@@ -129,10 +140,11 @@ def _compile(source: str, kernel: str, options: list[str], *, ptx: bool) -> tupl
         log = _text(nvrtc, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             raise BackendError(f"{kernel}: NVRTC refused the generated code:\n{log.strip()}")
-        sizes = (nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
-        if not ptx:
-            sizes = (nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN)
-        return _blob(nvrtc, *sizes, program), log
+        sizes = [
+            (getattr(nvrtc, f"nvrtcGet{kind}Size"), getattr(nvrtc, f"nvrtcGet{kind}"))
+            for kind in kinds
+        ]
+        return [_blob(nvrtc, *size, program) for size in sizes], log
     finally:
         nvrtc.nvrtcDestroyProgram(program)
 

@@ -13,7 +13,7 @@ from attrs import frozen
 from grid_backend_cuda.compiler import compiler_version
 from grid_core.errors import BackendError, BackendUnavailable
 
-__all__ = ["Card", "card", "check", "driver", "unavailable", "use"]
+__all__ = ["Card", "card", "check", "driver", "driver_missing", "unavailable", "use"]
 
 _INSTALL = "pip install '.[cuda]'"
 _NO_DEVICE = 100
@@ -30,7 +30,7 @@ def driver() -> Any:
     Raises:
         BackendUnavailable: no wheel, no driver or no device; says which and what to do.
     """
-    reason = unavailable()
+    reason = driver_missing()
     if reason is not None:
         raise BackendUnavailable(f"the backend 'cuda' cannot run here: {reason}")
     from cuda.bindings import driver as bindings  # noqa: PLC0415
@@ -40,13 +40,18 @@ def driver() -> Any:
 
 @functools.cache
 def unavailable() -> str | None:
-    """Say what is missing to run on a GPU and what to do about it; None when nothing is.
+    """Say what is missing to compile and run on a GPU, and what to do about it; None: nothing is.
 
     Where there is no GPU, nothing of CUDA's Python packages is imported to find that out.
     """
+    return driver_missing() or _compiler_fault()
+
+
+def driver_missing() -> str | None:
+    """Say what is missing to run what was compiled before; None: nothing is."""
     with contextlib.suppress(ModuleNotFoundError):
         if importlib.util.find_spec("cuda.bindings") is not None:
-            return _driver_fault() or _compiler_fault()
+            return _driver_fault()
     return f"the wheel cuda-bindings is not installed; {_INSTALL}"
 
 

@@ -11,8 +11,8 @@ from grid_core.uniform import UniformArray
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from grid_backend_cuda.build import Build
     from grid_backend_cuda.driver import Card
+    from grid_backend_cuda.launch_data import Build
     from grid_core.backend import Operation
 
 __all__ = ["CudaKernel"]

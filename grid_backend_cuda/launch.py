@@ -13,7 +13,7 @@ from grid_core.errors import BackendError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grid_backend_cuda.build import Build
+    from grid_backend_cuda.launch_data import Build
 
 __all__ = ["ALIGNMENT", "Launcher"]
 

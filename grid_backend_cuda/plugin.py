@@ -9,10 +9,12 @@ from attrs import frozen
 from grid_core.hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import click
 
     from grid_backend_cuda.edge import CudaEdge
-    from grid_core.backend import Backend, BuildSettings, Kernel, Operation
+    from grid_core.backend import Backend, BuildSettings, Kernel, Operation, PreparedCode
     from grid_core.header import Header, HeaderWriter
 
 __all__ = ["CudaBackend", "grid_backends", "grid_commands", "grid_headers"]
@@ -26,6 +28,7 @@ class CudaBackend:
     summary: str = "NVRTC, one problem a thread, NVIDIA GPUs from sm_80 on"
     priority: int = 20
     dtypes: tuple[str, ...] = ("float32", "float64")
+    prepared_abi: int = 1
 
     def unavailable(self) -> str | None:
         """Say whether the wheels, the driver or a device are missing."""
@@ -54,6 +57,43 @@ class CudaBackend:
         from grid_backend_cuda.edge import CudaEdge  # noqa: PLC0415
 
         return CudaEdge(settings.device or 0)
+
+    def prepared_targets(self, wanted: Sequence[str] | None) -> Mapping[str, Mapping[str, str]]:
+        """Return architectures by name, such as ``sm_90``."""
+        from grid_backend_cuda.prepared import targets  # noqa: PLC0415
+
+        return targets(wanted)
+
+    def prepare(
+        self,
+        operation: Operation,
+        targets: Mapping[str, Mapping[str, str]],
+        settings: BuildSettings,
+    ) -> Sequence[PreparedCode]:
+        """Compile an operation to machine code and PTX for each architecture."""
+        from grid_backend_cuda.prepared import prepare  # noqa: PLC0415
+
+        return prepare(operation, targets, settings)
+
+    def prepared_target(
+        self, targets: Mapping[str, Mapping[str, str]], settings: BuildSettings
+    ) -> str:
+        """Return the architecture whose code the device runs, or whose PTX its driver takes."""
+        from grid_backend_cuda.prepared_loading import usable_target  # noqa: PLC0415
+
+        return usable_target(targets, settings)
+
+    def load_prepared(
+        self,
+        operation: Operation,
+        codes: Sequence[PreparedCode],
+        target: str,
+        settings: BuildSettings,
+    ) -> Kernel:
+        """Load machine code onto the device; NVRTC is not needed."""
+        from grid_backend_cuda.prepared_loading import load  # noqa: PLC0415
+
+        return load(operation, codes, target, settings)
 
 
 @hookimpl

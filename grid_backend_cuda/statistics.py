@@ -11,7 +11,8 @@ from grid_core.errors import BackendError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from grid_backend_cuda.build import Build, Source
+    from grid_backend_cuda.build import Source
+    from grid_backend_cuda.launch_data import Build
 
 __all__ = ["describe", "lines"]
 

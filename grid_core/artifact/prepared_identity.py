@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import asdict
@@ -40,6 +41,7 @@ def content_identity(request: Request, header: Iterable[str]) -> str | None:
         return None
     for operation in request.plan.operations:
         name = operation.algorithm.name
+        parts.append(_templates(operation.algorithm.template))
         parts.append([name, asdict(operation.options), sorted(operation.present)])
         parts.append(operation.providers.get(name, ""))
         for backend, targets in request.backends:
@@ -50,6 +52,17 @@ def content_identity(request: Request, header: Iterable[str]) -> str | None:
                     return None
                 parts.append([backend.name, target, key])
     return _digest(parts)
+
+
+def _templates(template: str | None) -> str:
+    """Return a digest of all templates beside an algorithm's own; empty where it has none."""
+    if template is None:
+        return ""
+    digest = hashlib.sha256()
+    for file in sorted({Path(template), *Path(template).parent.glob("*.j2")}):
+        data = file.read_bytes()
+        digest.update(f"{file.name}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()
 
 
 def files_identity(files: Mapping[str, bytes]) -> str:
