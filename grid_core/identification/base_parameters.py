@@ -28,7 +28,6 @@ __all__ = [
     "Identifiability",
     "base_parameters",
     "grouped",
-    "random_regressors",
 ]
 
 _STRUCTURE_TOLERANCE = 1e-9
@@ -169,7 +168,7 @@ def base_parameters(
     return grouped(stacked_r(blocks, len(names)), names, _STRUCTURE_TOLERANCE)
 
 
-def random_regressors(
+def _random_regressors(
     robot: Regressor, rng: np.random.Generator, states: int, gravity: float
 ) -> Array:
     """Return Y of random states, shape (states, nv, p)."""
@@ -188,5 +187,5 @@ def _random_blocks(
     robot: Regressor, rng: np.random.Generator, states: int, gravity: float
 ) -> Iterator[Array]:
     for start in range(0, states, _STATES_A_BLOCK):
-        Y = random_regressors(robot, rng, min(_STATES_A_BLOCK, states - start), gravity)
+        Y = _random_regressors(robot, rng, min(_STATES_A_BLOCK, states - start), gravity)
         yield Y.reshape(-1, Y.shape[-1])

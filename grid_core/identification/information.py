@@ -1,11 +1,8 @@
 """All that a log of any length says about the base parameters, in a few small matrices.
 
-The sum of squares ‖Y π - τ‖² is a quadratic function of β, so that its matrix is enough for every
+The sum of squares ‖Y π - τ‖² is a quadratic function of π, so that its matrix is enough for every
 fit. One is kept for each row of τ, so that rows can be weighted afterwards, and for each fold, so
 that folds can be held out afterwards: the log is read once, in chunks, and never kept.
-
-Squaring costs digits, so only independent columns enter, and the torques enter as what the
-reference parameters leave of them.
 """
 
 from __future__ import annotations
@@ -15,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import frozen
 
-from grid_core.errors import InputError, OptionError
-from grid_core.identification.base_parameters import random_regressors
+from grid_core.errors import InputError
 from grid_core.identification.samples import Checked, checked, finite, split_at_gaps
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
+    from grid_core.gram import Gram
     from grid_core.identification.base_parameters import BaseParameters
     from grid_core.identification.regressor import Regressor
     from grid_core.identification.samples import Samples
@@ -31,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Accumulator", "Information", "Quadratic"]
 
-_BLOCK_BYTES = 2**25
-"""Size of the regressors that are evaluated at a time."""
 _NORMAL_MAD = 1.4826
 """Standard deviation of a normal distribution, of its median absolute deviation."""
 
@@ -50,6 +45,28 @@ class Quadratic:
     samples: int
     torque: Array
     """Σ τ² of each row, shape (nv,)."""
+
+    @classmethod
+    def of(cls, gram: Gram, independent: Sequence[int], reference: Array) -> Quadratic:
+        """Take the base parameters' part of sums over all parameters.
+
+        Args:
+            gram: of Y and τ.
+            independent: the columns of Y that stand for a base parameter each.
+            reference: π_ref, shape (p,).
+        """
+        place = {column: k for k, column in enumerate(independent)}
+        columns, grams = [], []
+        for own, square in zip(gram.columns, gram.squares, strict=True):
+            kept = [k for k, column in enumerate(own) if int(column) in place]
+            columns.append(np.array([place[int(own[k])] for k in kept], dtype=np.intp))
+            # Y, τ -> X, e
+            change = np.zeros((len(square), len(kept) + 1))
+            change[kept, range(len(kept))] = 1.0
+            change[:, -1] = np.append(-reference[own], 1.0)
+            grams.append(change.T @ square @ change)
+        torque = np.array([square[-1, -1] for square in gram.squares])
+        return cls(len(independent), tuple(columns), tuple(grams), gram.count, torque)
 
     def normal(self, weights: Array) -> tuple[Array, Array]:
         """Return Σ w Xᵀ X, shape (rank, rank), and Σ w Xᵀ e, shape (rank,)."""
@@ -118,21 +135,13 @@ class Accumulator:
     ) -> None:
         self._robot = robot
         self._gravity = gravity
-        self._reference = _reference(robot)
-        independent = np.array(base.independent, dtype=np.intp)
-        self._active = _active_columns(robot, independent, gravity)
-        self._columns = [independent[active] for active in self._active]
-        self._rank = base.rank
-        self._grams = [np.zeros((folds, len(a) + 1, len(a) + 1)) for a in self._active]
-        self._counts = np.zeros(folds, dtype=np.int64)
-        self._torque = np.zeros((folds, robot.nv))
+        self._independent = base.independent
+        self._grams: list[Gram | None] = [None] * folds
         self._squares = np.zeros((2, robot.nv))
         self._lowest, self._highest = np.full(robot.nq, np.inf), np.full(robot.nq, -np.inf)
         self._noise, self._noise_count = np.zeros(robot.nv), 0
         self._fold_of: dict[Hashable, int] = {}
         self._chunks, self._excluded, self._timed = 0, 0, True
-        row = robot.nv * len(self._reference) * 8
-        self._block = max(1, _BLOCK_BYTES // max(row, 1))
 
     def add(self, samples: Samples) -> None:
         """Take in a chunk; a chunk without trajectories or times is a trajectory of its own.
@@ -147,9 +156,14 @@ class Accumulator:
             return
         folds, stretches = self._assign(chunk)
         self._difference(chunk, stretches)
-        for start in range(0, len(chunk), self._block):
-            block = slice(start, start + self._block)
-            self._accumulate(chunk.rows(block), folds[block])
+        self._lowest = np.minimum(self._lowest, np.min(chunk.q, axis=0))
+        self._highest = np.maximum(self._highest, np.max(chunk.q, axis=0))
+        self._squares += [np.sum(chunk.qd**2, axis=0), np.sum(chunk.qdd**2, axis=0)]
+        for fold in np.unique(folds):
+            own = chunk.rows(folds == fold)
+            self._grams[fold] = self._robot.regressor_gram(
+                own.q, own.qd, own.qdd, own.tau, initial=self._grams[fold], gravity=self._gravity
+            )
 
     def finish(self) -> Information:
         """Return what was read; folds that no trajectory fell into are left out.
@@ -157,34 +171,22 @@ class Accumulator:
         Raises:
             InputError: nothing was read.
         """
-        total = int(np.sum(self._counts))
-        if total == 0:
+        grams = [gram for gram in self._grams if gram is not None]
+        if not grams:
             why = f"all {self._excluded} have a NaN or an infinity" if self._excluded else "none"
             raise InputError(f"identification of {self._robot.name!r}: no samples to fit: {why}")
-        used = np.flatnonzero(self._counts)
-        speed, acceleration = np.sqrt(self._squares / total)
+        reference = np.asarray(self._robot.parameters(), dtype=np.float64)
+        speed, acceleration = np.sqrt(self._squares / sum(gram.count for gram in grams))
+        white = self._timed and self._noise_count > 0
         return Information(
-            folds=tuple(
-                Quadratic(
-                    self._rank,
-                    tuple(self._active),
-                    tuple(grams[k] for grams in self._grams),
-                    int(self._counts[k]),
-                    self._torque[k],
-                )
-                for k in used
-            ),
+            folds=tuple(Quadratic.of(gram, self._independent, reference) for gram in grams),
             trajectories=len(self._fold_of),
             excluded=self._excluded,
-            reference=self._reference,
+            reference=reference,
             speed=speed,
             acceleration=acceleration,
             moved=bool(np.any(self._highest > self._lowest)),
-            white_noise=(
-                np.sqrt(self._noise / self._noise_count)
-                if self._timed and self._noise_count
-                else None
-            ),
+            white_noise=np.sqrt(self._noise / self._noise_count) if white else None,
         )
 
     def _assign(self, chunk: Checked) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
@@ -192,15 +194,16 @@ class Accumulator:
         stretches = np.zeros(len(chunk), dtype=np.int64)
         if chunk.time is not None:
             stretches = split_at_gaps(chunk.time)
+        keys: list[Hashable]
         if chunk.trajectory is None:
-            keys = [(self._chunks, int(stretch)) for stretch in np.unique(stretches)]
-            place = np.unique(stretches, return_inverse=True)[1]
+            values, place = np.unique(stretches, return_inverse=True)
+            keys = [(self._chunks, int(stretch)) for stretch in values]
         else:
-            values, place = np.unique(chunk.trajectory, return_inverse=True)
-            keys = list(values.tolist())
-            stretches = 2 * np.cumsum(np.diff(place, prepend=place[0]) != 0) + stretches
+            names, place = np.unique(chunk.trajectory, return_inverse=True)
+            keys = list(names.tolist())
+            stretches = stretches + np.cumsum(np.diff(place, prepend=place[0]) != 0)
         for key in keys:
-            self._fold_of.setdefault(key, len(self._fold_of) % len(self._counts))
+            self._fold_of.setdefault(key, len(self._fold_of) % len(self._grams))
         return np.array([self._fold_of[key] for key in keys], dtype=np.intp)[place], stretches
 
     def _difference(self, chunk: Checked, stretches: NDArray[np.int64]) -> None:
@@ -216,44 +219,3 @@ class Accumulator:
         deviation = _NORMAL_MAD * np.median(second, axis=0) / np.sqrt(6.0)
         self._noise += len(second) * deviation**2
         self._noise_count += len(second)
-
-    def _accumulate(self, block: Checked, folds: NDArray[np.intp]) -> None:
-        Y = np.asarray(
-            self._robot.inverse_dynamics_regressor(
-                block.q, block.qd, block.qdd, gravity=self._gravity
-            ),
-            dtype=np.float64,
-        )
-        left = block.tau - Y @ self._reference
-        self._lowest = np.minimum(self._lowest, np.min(block.q, axis=0))
-        self._highest = np.maximum(self._highest, np.max(block.q, axis=0))
-        self._squares += [np.sum(block.qd**2, axis=0), np.sum(block.qdd**2, axis=0)]
-        for fold in np.unique(folds):
-            own = folds == fold
-            which: slice | NDArray[np.bool_] = slice(None) if np.all(own) else own
-            self._counts[fold] += int(np.count_nonzero(own))
-            self._torque[fold] += np.sum(block.tau[which] ** 2, axis=0)
-            for row, columns in enumerate(self._columns):
-                X = np.empty((int(np.count_nonzero(own)), len(columns) + 1))
-                X[:, :-1] = Y[which, row][:, columns]
-                X[:, -1] = left[which, row]
-                self._grams[row][fold] += X.T @ X
-
-
-def _reference(robot: Regressor) -> Array:
-    reference = np.asarray(robot.parameters(), dtype=np.float64)
-    if reference.shape != (len(robot.parameter_names()),) or not np.all(np.isfinite(reference)):
-        raise OptionError(
-            f"identification of {robot.name!r}: parameters() must be {len(robot.parameter_names())}"
-            f" finite numbers; got {reference.shape}"
-        )
-    return reference
-
-
-def _active_columns(
-    robot: Regressor, columns: NDArray[np.intp], gravity: float
-) -> list[NDArray[np.intp]]:
-    """Return which of some columns each row of Y depends on, seen on random states."""
-    Y = random_regressors(robot, np.random.default_rng(1), 16, gravity)
-    size = np.max(np.abs(Y[:, :, columns]), axis=0)
-    return [np.flatnonzero(row > 0.0) for row in size]

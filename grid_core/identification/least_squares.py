@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["BaseFit", "Normal", "ordinary_fit", "row_scale", "weighted_fit"]
 
 _RELATIVE_FLOOR = 1e-7
-"""Least residual, of what is fitted: half of the digits are lost in sums of squares."""
+"""Least residual, of the torques: sums of squares have half of the digits."""
 _SINGULAR = 1e-12
 """Eigenvalues of the scaled normal matrix below that, of the largest, are not inverted."""
 _MOST_ITERATIONS = 100
@@ -180,7 +180,8 @@ def _degrees_of_freedom(data: Quadratic, weights: Array, normal: Normal) -> Arra
         weight * float(np.sum(gram[:-1, :-1] * normal.inverse[np.ix_(columns, columns)]))
         for columns, gram, weight in zip(data.columns, data.grams, weights, strict=True)
     ]
-    return np.maximum(data.samples - np.array(used), 1.0)
+    freedom: Array = np.maximum(data.samples - np.array(used), 1.0)
+    return freedom
 
 
 def _noise(squares: Array, freedom: Array) -> Array:
@@ -189,12 +190,8 @@ def _noise(squares: Array, freedom: Array) -> Array:
 
 
 def _least_noise(data: Quadratic) -> Array:
-    """Return what no residual is believed to be below: rounding, of what it is the rest of."""
-    scale = row_scale(data)
-    squares = np.array([max(float(gram[-1, -1]), 0.0) for gram in data.grams])
-    fitted = np.sqrt(squares / data.samples)
-    floor: Array = np.maximum(_RELATIVE_FLOOR * np.maximum(fitted, 0.01 * scale), 1e-300)
-    return floor
+    """Return what no residual is believed to be below: rounding, of the torques."""
+    return _RELATIVE_FLOOR * row_scale(data)
 
 
 def _log_likelihood(data: Quadratic, squares: Array) -> float:

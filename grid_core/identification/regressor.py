@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from grid_core.algorithm import Options
+    from grid_core.gram import Gram
     from grid_core.model.types import RobotModel
 
 __all__ = ["POSITIVE", "Layout", "Regressor", "row_names"]
@@ -66,6 +67,11 @@ class Regressor(Protocol):
         self, q: Any, qd: Any, qdd: Any, *, gravity: float = -9.81
     ) -> Any:
         """Return Y, shape (B, nv, p)."""
+
+    def regressor_gram(
+        self, q: Any, qd: Any, qdd: Any, tau: Any, *, initial: Gram | None, gravity: float = -9.81
+    ) -> Gram:
+        """Return the sums of squares of [Y τ] over samples, added to initial ones."""
 
     def parameter_names(self) -> Sequence[str]:
         """Return the parameters' names, by column of Y."""
