@@ -14,6 +14,7 @@ __all__ = ["COMMANDS", "cli"]
 
 COMMANDS = {
     "algorithms": "grid_core.cli.algorithms",
+    "artifact": "grid_core.cli.artifact",
     "bench": "grid_core.cli.bench",
     "cache": "grid_core.cli.cache",
     "check-load": "grid_core.cli.check_load",
