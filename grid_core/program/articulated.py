@@ -22,7 +22,7 @@ class ArticulatedInertia:
         self.rows = rows
 
     @classmethod
-    def rigid(cls, m: float, h: Vec3, second: Symmetric) -> ArticulatedInertia:
+    def rigid(cls, m: Value, h: Vec3, second: Symmetric) -> ArticulatedInertia:
         """A rigid body's own, from its m, h and Σ about the origin."""
         s = second
         H = ((0.0, -h.z, h.y), (h.z, 0.0, -h.x), (-h.y, h.x, 0.0))

@@ -23,6 +23,8 @@ from grid_core.program.regions import limbs, visit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from grid_core.program.scalar import Value
+
 __all__ = ["Attachment", "KinematicTree", "Node"]
 
 
@@ -45,7 +47,8 @@ class Node:
     position: Vec3
     """Origin in the parent node at zero motion [m], constant."""
     axis: Vec3
-    m: float
+    m: Value
+    """Mass [kg]; constants, as are the next two, but where masses are a program's inputs."""
     h: Vec3
     """First moment [kg m]."""
     second: Symmetric

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grid_core.model.parameters import inertial_permutation, num_parameters
+from grid_core.model.parameters import inertial_permutation
 from grid_core.program.cheapest import cheapest
 from grid_core.program.kinematics import WorldTree
 from grid_core.program.ldlt import LTDL
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from grid_core.algorithm import Context, Options
-    from grid_core.model.types import RobotModel
 
 STILL = np.eye(4)
 
@@ -155,8 +154,3 @@ def _body_rates(ctx: Context[Any]) -> dict[int, Rate]:
             if at.node == node.index:
                 result[body] = screw_at(at, own)
     return result
-
-
-def parameter_count(model: RobotModel, options: Options) -> int:
-    """Width of π."""
-    return num_parameters(model, options.regressor_terms)
