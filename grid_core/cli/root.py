@@ -22,6 +22,7 @@ COMMANDS = {
     "describe": "grid_core.cli.describe",
     "description": "grid_core.cli.description",
     "generate": "grid_core.cli.generate",
+    "excite": "grid_core.cli.excite",
     "inspect": "grid_core.cli.inspect_robot",
     "plot": "grid_core.cli.plot",
     "machine": "grid_core.cli.machine",
