@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grid_backend_cpu.ahead import Ahead
 from grid_backend_cpu.atan2 import arctangent2
 from grid_backend_cpu.layout import KERNEL, SCRATCH_HEADER
 from grid_backend_cpu.trig import far_functions, sine_and_cosine, within_reach
@@ -80,7 +81,9 @@ def _loop(
         e.let(f"phi ptr [ {place}, %tile ], [ {buffer}, %staged ]")
         for place, buffer in zip(places, buffers, strict=True)
     ]
-    columns = _body(e, program, pointers[: len(inputs)])
+    rows = zip(places[len(inputs) :], (port.size for port in outputs), strict=True)
+    ahead = Ahead(e, rows, len(program.instructions))
+    columns = _body(e, program, pointers[: len(inputs)], ahead)
     start = 0
     for pointer, port in zip(pointers[len(inputs) :], outputs, strict=True):
         e.store_columns(pointer, columns[start : start + port.size])
@@ -134,7 +137,7 @@ def _copy(e: Emitter, tag: str, source: str, target: str, size: int) -> None:
     e.label(f"copied_{tag}")
 
 
-def _body(e: Emitter, program: Program, pointers: Sequence[str]) -> list[str]:
+def _body(e: Emitter, program: Program, pointers: Sequence[str], ahead: Ahead) -> list[str]:
     """Emit the program's arithmetic; returns the result columns."""
     values = _inputs(e, program, pointers)
     values += [e.lanes.splat(c) for c in program.constants]
@@ -150,6 +153,7 @@ def _body(e: Emitter, program: Program, pointers: Sequence[str]) -> list[str]:
             x = near[a] if a in near else within_reach(e, [values[a]])[0]
             pairs[a] = sine_and_cosine(e, x)
         values.append(_instruction(e, instruction, values, pairs))
+        ahead.step()
     return [values[r] for r in program.results]
 
 
