@@ -8,6 +8,7 @@ import numpy as np
 from attrs import evolve
 
 from grid_core.errors import InputError
+from grid_core.identification.base_parameters import INDEPENDENT
 from grid_core.identification.factors import independent_columns
 from grid_core.identification.least_squares import Normal, row_scale
 from grid_core.wording import listing
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from grid_core.identification.information import Information
 
 __all__ = ["check_motion", "excited"]
-
-_EXCITED = 1e-5
-"""What a column must have beside the others, of its length, to count as excited by a log."""
 
 
 def check_motion(name: str, information: Information, rows: Sequence[str]) -> list[str]:
@@ -67,7 +65,7 @@ def excited(
     total = information.total()
     rows = len(total.torque)
     A, _ = total.normal(1.0 / row_scale(total) ** 2)
-    columns = independent_columns(Normal.of(A).root, _EXCITED)
+    columns = independent_columns(Normal.of(A).root, INDEPENDENT)
     kept = np.array(columns.independent, dtype=np.intp)
     if not len(kept):
         raise InputError(

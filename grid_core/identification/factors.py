@@ -68,10 +68,9 @@ def independent_columns(A: Array, tolerance: float) -> Columns:
         Q, _ = np.linalg.qr(scaled[:, chosen])
     projected = Q.T @ scaled
     G = np.linalg.solve(projected[:, chosen], projected) if chosen else projected
-    # What is left of a coefficient that should be zero is rounding, and would be read as a term.
-    G[np.abs(G) < 10.0 * tolerance] = 0.0
-    G[:, chosen] = np.eye(len(chosen))
     left = np.linalg.norm(scaled - scaled[:, chosen] @ G, axis=0)
+    # What is left of a coefficient that should be zero is rounding, and would be read as a term.
+    G[np.abs(G) < 0.1 * tolerance] = 0.0
     unit = lengths[list(chosen)]
     G = G / unit[:, None] * np.where(alive, lengths, 0.0)
     G[:, chosen] = np.eye(len(chosen))
