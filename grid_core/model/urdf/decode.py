@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from grid_core.model.urdf.report import Report
 
-__all__ = ["MAX_BYTES", "decode"]
+__all__ = ["MAX_BYTES", "decode", "find_encoding"]
 
 MAX_BYTES = 32 * 1024 * 1024
 """Largest document read [bytes]; the largest robots people publish are below a tenth of it."""
@@ -68,7 +68,7 @@ def decode(data: bytes | str, report: Report) -> str:
 
 
 def _decode_bytes(data: bytes, report: Report) -> str:
-    encoding = _encoding(data, report)
+    encoding = find_encoding(data, report)
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -80,7 +80,12 @@ def _decode_bytes(data: bytes, report: Report) -> str:
         ) from error
 
 
-def _encoding(data: bytes, report: Report) -> str:
+def find_encoding(data: bytes, report: Report) -> str:
+    """Return the encoding that a document is in: by its mark, its declaration, or UTF-8.
+
+    Raises:
+        ModelError: it declares one that is unknown or not supported.
+    """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return encoding
