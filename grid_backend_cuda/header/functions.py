@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["HeaderReal", "statements"]
 
+LARGE = 512
+"""Scalars from which on an output is no register's business, and its stores the compiler's."""
+PART = 64
+"""Stores between two places where the compiler is made to end a block."""
+
 
 @frozen
 class HeaderReal(Real):
@@ -55,16 +60,47 @@ def statements(program: Program, face: Interface, real: HeaderReal) -> list[str]
             sources.append(parameter.name)
         else:
             sources += [f"{parameter.name}[{k}]" for k in range(parameter.size)]
-    chunks: list[Chunk] = []
-    results = iter(program.results)
-    for port, parameter in enumerate(face.outputs):
-        chunks += [Chunk(port, k, (next(results),)) for k in range(parameter.size)]
+    chunks, fills = _chunks(program, face)
+    stored = 0
 
     def write(chunk: Chunk, values: list[str]) -> list[str]:
-        return [f"{face.outputs[chunk.port].name}[{chunk.first}] = {values[0]};"]
+        nonlocal stored
+        stored += 1
+        lines = [f"{face.outputs[chunk.port].name}[{chunk.first}] = {values[0]};"]
+        if len(chunks) > LARGE and stored % PART == 0:
+            lines.append("GRID_PART")
+        return lines
 
     lines = emit(program, real, lambda value: sources[value], chunks, write)
-    return [*_unused(program, face), *lines, *_half_used(program)]
+    return [*_unused(program, face), *fills, *lines, *_half_used(program)]
+
+
+def _chunks(program: Program, face: Interface) -> tuple[list[Chunk], list[str]]:
+    """Return what is stored scalar by scalar, and loops that fill what is mostly zero before.
+
+    Compilers take time that grows with the square of the stores in a block; a Hessian's are
+    thousands, most of them zeros.
+    """
+    chunks: list[Chunk] = []
+    fills: list[str] = []
+    results = iter(program.results)
+    for port, parameter in enumerate(face.outputs):
+        own = [Chunk(port, k, (next(results),)) for k in range(parameter.size)]
+        if parameter.size > LARGE:
+            filled = [chunk for chunk in own if not _is_zero(program, chunk.values[0])]
+            if len(own) - len(filled) > PART:
+                fills.append(
+                    f"GRID_ROLLED for (int k = 0; k < {parameter.size}; ++k) "
+                    f"{parameter.name}[k] = real(0);"
+                )
+                own = filled
+        chunks += own
+    return chunks, fills
+
+
+def _is_zero(program: Program, value: int) -> bool:
+    constant = value - program.num_inputs
+    return 0 <= constant < len(program.constants) and program.constants[constant] == 0.0
 
 
 def _unused(program: Program, face: Interface) -> list[str]:
