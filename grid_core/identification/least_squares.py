@@ -113,14 +113,14 @@ def row_scale(data: Quadratic) -> Array:
 def ordinary_fit(data: Quadratic) -> BaseFit:
     """Fit β with all rows alike.
 
-    The covariance allows for noise of another size in each row:
-    A⁻¹ (Σ σ_j² X_jᵀ X_j) A⁻¹ (Khalil & Dombre 2002, section 12.3; White 1980).
+    The covariance allows for noise of another size in each row: A⁻¹ (Σ σ_j² X_jᵀ X_j) A⁻¹ (White
+    1980, A heteroskedasticity-consistent covariance matrix estimator).
     """
     weights = np.ones(len(data.grams))
     normal, delta = _solve(data, weights)
     squares = data.residuals(delta)
     freedom = _degrees_of_freedom(data, weights, normal)
-    noise = _noise(squares, freedom)
+    noise = _unmixed_noise(data, squares, normal)
     middle, _ = data.normal(noise**2)
     return BaseFit(
         delta=delta,
@@ -186,6 +186,24 @@ def _degrees_of_freedom(data: Quadratic, weights: Array, normal: Normal) -> Arra
 
 def _noise(squares: Array, freedom: Array) -> Array:
     noise: Array = np.sqrt(squares / freedom)
+    return noise
+
+
+def _unmixed_noise(data: Quadratic, squares: Array, normal: Normal) -> Array:
+    """Return the noise of each row where a fit with wrong weights carried it into the others.
+
+    E ‖e_j‖² = Σ_k T_jk σ_k², T_jk = tr(C_j C_k) + δ_jk (N - 2 tr C_j), C_j = A⁻¹ X_jᵀ X_j.
+    """
+    rank, rows = data.rank, len(data.grams)
+    C = np.zeros((rows, rank, rank))
+    for k, (columns, gram) in enumerate(zip(data.columns, data.grams, strict=True)):
+        C[k][:, columns] = normal.inverse[:, columns] @ gram[:-1, :-1]
+    mixing = np.array([[np.sum(a * b.T) for b in C] for a in C])
+    mixing += np.diag(data.samples - 2.0 * np.trace(C, axis1=1, axis2=2))
+    if np.linalg.cond(mixing) > 1.0 / _SINGULAR:  # too few samples to tell rows apart
+        return _noise(squares, np.full(rows, float(data.samples)))
+    variances = np.linalg.solve(mixing, squares)
+    noise: Array = np.sqrt(np.maximum(variances, _least_noise(data) ** 2))
     return noise
 
 
