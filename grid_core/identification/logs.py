@@ -1,11 +1,12 @@
 """Logs of any length: checked, filtered and differentiated while they are read.
 
 >>> log = open_log(["monday.npz", "tuesday.csv"], robot.model, cutoff=10.0)
->>> result = identify(robot, log)
+>>> result = identify_stream(robot, log)
 """
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,10 @@ __all__ = ["Log", "open_log"]
 
 CHUNK = 1 << 16
 """Samples of a chunk."""
+_SEGMENTS = 20
+"""Trajectories that a log is cut into, for some to be held out, when nothing divides it."""
+_FILES = 5
+"""So many files are trajectories enough."""
 _KINDS = (".npz", ".csv", ".txt", ".parquet", ".pq")
 
 
@@ -89,7 +94,11 @@ def open_log(
     chunk: int = CHUNK,
     progress: Callable[[float], None] | None = None,
 ) -> Log:
-    """Open logs for `identify`: their headers are checked now, their rows as they are read.
+    """Open logs for `identify_stream`: headers are checked now, rows as they are read.
+
+    Each recording is a trajectory, which may be held out: a file, or what a column ``trajectory``
+    tells apart, up to where time is missing. Of fewer than five files without that column some 20
+    pieces are made instead.
 
     Args:
         paths: ``.npz``, ``.csv`` or ``.parquet`` files; docs/identification.md has their columns.
@@ -115,7 +124,9 @@ def open_log(
         raise OptionError("there is no log to read")
     for file in files:
         _check_time(file, cutoff)
-    return Log(files, Preparation(model, cutoff, every, chunk), progress)
+    enough = len(files) >= _FILES or any(file.divided for file in files)
+    segments = None if enough else math.ceil(_SEGMENTS / len(files))
+    return Log(files, Preparation(model, cutoff, every, chunk, segments), progress)
 
 
 def _open(path: Path, model: RobotModel) -> LogFile:

@@ -71,6 +71,11 @@ class NpzLog:
     def __attrs_post_init__(self) -> None:
         self.has = frozenset(self.members) - {TRAJECTORY}
 
+    @property
+    def divided(self) -> bool:
+        """Whether it has an array ``trajectory``."""
+        return TRAJECTORY in self.members
+
     def place(self, row: int) -> str:
         """Return what a row is called."""
         return f"row {row}"

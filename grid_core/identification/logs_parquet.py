@@ -37,6 +37,11 @@ class ParquetLog:
         self.has = frozenset({*self.table.columns, *time})
         self.ignored = self.table.ignored
 
+    @property
+    def divided(self) -> bool:
+        """Whether it has a column ``trajectory``."""
+        return self.table.trajectory is not None
+
     def place(self, row: int) -> str:
         """Return what a row is called."""
         return f"row {row}"

@@ -54,6 +54,10 @@ class LogFile(Protocol):
     def ignored(self) -> tuple[str, ...]:
         """Names of what it holds beside."""
 
+    @property
+    def divided(self) -> bool:
+        """Whether it tells its recordings apart."""
+
     def read(self, count: int) -> Iterator[Rows]:
         """Yield all its rows, about `count` at a time.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,8 @@ _GAP = 1.5
 """Times the usual step, after which samples are missing and a recording ends."""
 _UNIT = 1e-2
 """How far from 1 the length of a measured quaternion may be."""
+_MANY = 1 << 32
+"""More trajectories than a recording is cut into."""
 _SHOWN = 5
 """Rows without a number that a summary names."""
 
@@ -40,6 +43,8 @@ class Preparation:
     cutoff: float | None
     every: int
     chunk: int
+    segments: int | None
+    """Trajectories that each file is cut into; None: one for each recording."""
 
 
 class Stream:
@@ -56,6 +61,10 @@ class Stream:
         self._cut = True
         """Whether rows were left out since."""
         self._passed = 0
+        self._given = 0
+        """Samples that were handed out."""
+        self._length: int | None = None
+        """Samples of a trajectory; None: a recording is one."""
         self.number = number
         """Recordings that were started, in the files before this one too."""
 
@@ -64,6 +73,7 @@ class Stream:
         end = 0
         for rows in self._file.read(self._how.chunk):
             end = rows.end
+            self._measure(rows)
             for signals, starts in self._contiguous(rows):
                 held += self._prepare(signals, starts)
             if sum(map(count, held)) >= self._how.chunk:
@@ -184,7 +194,7 @@ class Stream:
             self.number = int(numbers[-1]) + 1
             kept = slice(-self._passed % self._how.every, None, self._how.every)
             self._passed += len(signals)
-            yield _samples(signals[kept], numbers[kept])
+            yield self._samples(signals[kept], numbers[kept])
             return
         bounds = [0, *np.flatnonzero(starts[1:]) + 1, len(signals)]
         for start, stop in itertools.pairwise(bounds):
@@ -194,16 +204,33 @@ class Stream:
                 self.number += 1
             assert self._recording is not None
             for done in self._recording.push(signals[start:stop]):
-                yield _samples(done, self.number - 1)
+                yield self._samples(done, self.number - 1)
 
     def _finish(self) -> Iterator[Samples]:
         """End the recording that is under way."""
         if self._recording is None:
             return
         for done in self._recording.end():
-            yield _samples(done, self.number - 1)
+            yield self._samples(done, self.number - 1)
         self._summary.edges += self._recording.dropped
         self._recording = None
+
+    def _measure(self, rows: Rows) -> None:
+        """Decide how long a trajectory is, from how much of the file the first rows are."""
+        if self._how.segments is not None and self._length is None and len(rows):
+            whole = self._file.size * len(rows) / rows.end
+            self._length = max(1, math.ceil(whole / self._how.every / self._how.segments))
+
+    def _samples(self, signals: Signals, number: Any) -> Samples:
+        """Return signals as a chunk, each sample with the number of its trajectory."""
+        assert signals.qd is not None
+        assert signals.qdd is not None
+        numbers = np.broadcast_to(np.asarray(number), (len(signals),))
+        if self._length is not None:
+            parts = (self._given + np.arange(len(signals))) // self._length
+            numbers = numbers * _MANY + parts
+        self._given += len(signals)
+        return Samples(signals.q, signals.qd, signals.qdd, signals.tau, signals.time, numbers)
 
     @property
     def _changes(self) -> bool:
@@ -218,13 +245,6 @@ class Stream:
                 any(q not in self._file.has for q in QUANTITIES),
             )
         return self._filtering
-
-
-def _samples(signals: Signals, number: Any) -> Samples:
-    assert signals.qd is not None
-    assert signals.qdd is not None
-    numbers = np.broadcast_to(np.asarray(number), (len(signals),))
-    return Samples(signals.q, signals.qd, signals.qdd, signals.tau, signals.time, numbers)
 
 
 def count(samples: Samples) -> int:
