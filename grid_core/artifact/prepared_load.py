@@ -162,10 +162,10 @@ def _binding(
     plugins: PluginManager,
 ) -> PreparedBinding:
     manifest = prepared.manifest
-    algorithms = {
-        record.name: algorithm_from(record, find_method(record, plugins))
-        for record in manifest.operations
-    }
+    algorithms = {}
+    for record in manifest.operations:
+        own = find_method(record, plugins)
+        algorithms[record.name] = algorithm_from(record, method=own.function, helpers=own.helpers)
     codes = {
         variant_key(record.name, variant.options, variant.present): tuple(
             code for code in variant.codes if code.backend == backend.name and code.target == target

@@ -4,36 +4,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from attrs import field, frozen
+
 from grid_core.artifact.prepared_ports import port_record
 from grid_core.errors import GridError, OperationNotLoaded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from grid_core.artifact.prepared_manifest import OperationRecord
     from grid_core.operation_call import OperationCall
     from grid_core.plugins import PluginManager
 
-__all__ = ["find_method"]
+__all__ = ["Method", "find_method"]
 
 
-def find_method(record: OperationRecord, plugins: PluginManager) -> Callable[..., Any] | None:
-    """Return the method of an operation; None where the generated one is all there is.
+@frozen
+class Method:
+    """What a plugin writes of an operation beside its arithmetic."""
+
+    function: Callable[..., Any] | None = None
+    """None: the generated method is all there is."""
+    helpers: Mapping[str, Callable[..., Any]] = field(factory=dict)
+
+
+def find_method(record: OperationRecord, plugins: PluginManager) -> Method:
+    """Return the method of an operation.
 
     It is the installed plugin's, which must declare the same inputs and outputs as the one that
     was built with. Where there is none, the method that comes back says so.
     """
     if not record.hand_written:
-        return None
+        return Method()
     try:
-        algorithm = plugins.algorithms.take(record.name).value
+        offer = plugins.algorithms.take(record.name)
     except GridError as error:
-        return _refusing(record, f"that cannot be used here: {error}")
-    ports = (tuple(map(port_record, algorithm.inputs)), tuple(map(port_record, algorithm.outputs)))
-    if ports != (record.inputs, record.outputs) or algorithm.method is None:
-        release = plugins.algorithms.take(record.name).provider.release
-        return _refusing(record, f"another version, {release}, with other arguments is installed")
-    return algorithm.method
+        return Method(_refusing(record, f"that cannot be used here: {error}"))
+    found = offer.value
+    ports = (tuple(map(port_record, found.inputs)), tuple(map(port_record, found.outputs)))
+    if ports != (record.inputs, record.outputs) or found.method is None:
+        other = f"another version, {offer.provider.release}, with other arguments is installed"
+        return Method(_refusing(record, other))
+    return Method(found.method, found.helpers)
 
 
 def _refusing(record: OperationRecord, reason: str) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from grid_core.artifact.prepared_manifest import PortRecord, WidthRecord
 from grid_core.errors import OperationNotLoaded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from grid_core.algorithm import Options
     from grid_core.artifact.prepared_manifest import OperationRecord
@@ -38,12 +38,12 @@ def width_record(algorithm: Algorithm, model: RobotModel, options: Options) -> W
     return WidthRecord(asdict(options), values) if values else None
 
 
-def algorithm_from(record: OperationRecord, method: Callable[..., Any] | None) -> Algorithm:
+def algorithm_from(record: OperationRecord, **method: Any) -> Algorithm:
     """Return an operation's declaration again; its arithmetic is machine code now.
 
     Args:
         record: what was saved.
-        method: the method that its plugin writes, if it does.
+        **method: ``method`` and ``helpers``, where its plugin writes them.
     """
 
     def nothing(_context: Any) -> NoReturn:
@@ -60,7 +60,7 @@ def algorithm_from(record: OperationRecord, method: Callable[..., Any] | None) -
         reference=nothing,
         program=nothing,
         source=record.source,
-        method=method,
+        **method,
     )
 
 

@@ -28,18 +28,20 @@ _LINK = (
     'iyy="0.03" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>'
 )
 _JOINT = (
-    '<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>'
-    '<origin xyz="0 0 {3}" rpy="0.1 0 0"/><axis xyz="0 1 0"/>'
-    '<limit lower="-1" upper="2" velocity="3" effort="4"/></joint>'
+    '<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{3}"/>'
+    '<origin xyz="0 0 {4}" rpy="0.1 0 0"/><axis xyz="0 1 0"/>'
+    '<limit lower="-1" upper="2" velocity="3" effort="4"/><dynamics damping="0.1"/></joint>'
 )
 
 
 def arm(name: str = "arm", length: float = 0.4) -> str:
-    return (
-        f'<robot name="{name}"><link name="base"/>{_LINK.format("upper", 0.1)}'
-        f"{_LINK.format('lower', 0.2)}{_JOINT.format('shoulder', 'base', 'upper', 0.3)}"
-        f"{_JOINT.format('elbow', 'upper', 'lower', length)}</robot>"
-    )
+    links = [_LINK.format(*x) for x in (("base", 0), ("upper", 0.1), ("lower", 0.2))]
+    joints = [
+        _JOINT.format("shoulder", "revolute", "base", "upper", 0.3),
+        _JOINT.format("elbow", "revolute", "upper", "lower", length),
+        _JOINT.format("mount", "fixed", "lower", "tool", 0.2),
+    ]
+    return f'<robot name="{name}">{"".join(links)}<link name="tool"/>{"".join(joints)}</robot>'
 
 
 ARM = arm()
