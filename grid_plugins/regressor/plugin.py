@@ -88,6 +88,7 @@ INVERSE_DYNAMICS_REGRESSOR_PACKED = Algorithm(
     method=methods.inverse_dynamics_regressor_packed,
     helpers={"indices": methods.indices, "unpack": methods.unpack},
     benchmarks=(BenchmarkCase(label="inverse_dynamics_regressor_packed", inputs=()),),
+    default=False,
 )
 
 REGRESSOR_GRAM = Algorithm(
@@ -115,6 +116,7 @@ REGRESSOR_GRAM = Algorithm(
     program=program.regressor_rows,
     refuse=refuse_turned_rows,
     method=regressor_gram,
+    default=False,
 )
 
 

@@ -129,6 +129,7 @@ INVERSE_DYNAMICS_REGRESSOR_GRADIENT = Algorithm(
     program=gradient.inverse_dynamics_regressor_gradient,
     method=regressor_gradient,
     benchmarks=(BenchmarkCase(label="inverse_dynamics_regressor_gradient", inputs=("pi",)),),
+    default=False,
 )
 
 
@@ -159,4 +160,5 @@ FORWARD_DYNAMICS_PARAMETER_GRADIENT = Algorithm(
     refuse=refuse_singular,
     method=methods.forward_dynamics_parameter_gradient,
     benchmarks=(BenchmarkCase(label="forward_dynamics_parameter_gradient", inputs=()),),
+    default=False,
 )

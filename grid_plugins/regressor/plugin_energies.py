@@ -36,6 +36,7 @@ GENERALIZED_MOMENTUM_REGRESSOR = Algorithm(
     program=program.generalized_momentum_regressor,
     method=methods.generalized_momentum_regressor,
     benchmarks=(BenchmarkCase(label="generalized_momentum_regressor", inputs=()),),
+    default=False,
 )
 
 MOMENTUM_REGRESSOR = Algorithm(
@@ -57,6 +58,7 @@ MOMENTUM_REGRESSOR = Algorithm(
     program=program.momentum_regressor,
     method=methods.momentum_regressor,
     benchmarks=(BenchmarkCase(label="momentum_regressor", inputs=()),),
+    default=False,
 )
 
 KINETIC_ENERGY_REGRESSOR = Algorithm(
@@ -81,6 +83,7 @@ KINETIC_ENERGY_REGRESSOR = Algorithm(
             label="kinetic_energy_regressor", inputs=(), pinocchio="computeKineticEnergyRegressor"
         ),
     ),
+    default=False,
 )
 
 POTENTIAL_ENERGY_REGRESSOR = Algorithm(
@@ -107,4 +110,5 @@ POTENTIAL_ENERGY_REGRESSOR = Algorithm(
             pinocchio="computePotentialEnergyRegressor",
         ),
     ),
+    default=False,
 )

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 COUNT = 5000
 """Samples: several chunks and a part of one."""
 TERMS = ("viscous", "offset")
+WANTED = ["regressor_gram", "inverse_dynamics_regressor"]
 
 
 @pytest.fixture(scope="module")
 def arm() -> grid_core.RobotHandle:
-    return grid_core.load_robot(asset_path("iiwa14"), dtype="float64", regressor_terms=TERMS)
+    return grid_core.load_robot(
+        asset_path("iiwa14"), dtype="float64", algorithm_list=WANTED, regressor_terms=TERMS
+    )
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +125,7 @@ def test_a_prior_fills_what_the_log_leaves_open(
 
 
 def test_single_precision_sums_in_double(log: tuple[Array, ...]) -> None:
-    robot = grid_core.load_robot(asset_path("iiwa14"), dtype="float32", regressor_terms=TERMS)
+    robot = grid_core.load_robot(asset_path("iiwa14"), algorithm_list=WANTED, regressor_terms=TERMS)
     gram = robot.regressor_gram(*log)
     rounded = [array.astype(np.float32) for array in log]
     Y = robot.inverse_dynamics_regressor(*rounded[:3]).astype(np.float64)
@@ -131,7 +134,9 @@ def test_single_precision_sums_in_double(log: tuple[Array, ...]) -> None:
 
 def test_a_floating_robot() -> None:
     text = HAND_MADE["skew_axes"].text
-    robot = grid_core.load_robot(urdf_string=text, dtype="float64", floating_base=True)
+    robot = grid_core.load_robot(
+        urdf_string=text, dtype="float64", floating_base=True, algorithm_list=WANTED
+    )
     rng = np.random.default_rng(1)
     q = robot.random_configuration(rng, 40)
     qd, qdd, tau = rng.normal(size=(3, 40, robot.nv))

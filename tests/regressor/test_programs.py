@@ -17,6 +17,7 @@ from tests.regressor.evaluate import ALL, REGRESSORS, TERMS, evaluated
 from tests.support.robots import HAND_MADE, Robot
 from tests.support.states import random_state
 
+PACKED = ["inverse_dynamics_regressor", "inverse_dynamics_regressor_packed"]
 SMALL = ("helical", "mimic_constant", "dissipative", "one_body")
 
 
@@ -59,7 +60,8 @@ def test_single_precision() -> None:
 
 
 def test_the_whole_derivative_is_had_by_a_call() -> None:
-    robot = grid_core.load_robot(asset_path("iiwa14"), dtype="float64")
+    wanted = "inverse_dynamics_regressor_gradient"
+    robot = grid_core.load_robot(asset_path("iiwa14"), dtype="float64", algorithm_list=wanted)
     s = random_state(robot.model, batch=2)
     dY = robot.inverse_dynamics_regressor_gradient(s.q, s.qd, s.qdd, whole=True, order="grid")
     options = Options(parameter_order="grid")
@@ -81,7 +83,7 @@ def test_the_whole_derivative_is_had_by_a_call() -> None:
 
 def test_packed() -> None:
     """What is left out is 0 at every state, and what is not is where the table says."""
-    robot = grid_core.load_robot(asset_path("iiwa14"), dtype="float64")
+    robot = grid_core.load_robot(asset_path("iiwa14"), dtype="float64", algorithm_list=PACKED)
     packed = robot.inverse_dynamics_regressor_packed
     rows, columns = packed.indices()
     assert (len(rows), len(set(zip(rows.tolist(), columns.tolist(), strict=True)))) == (254, 254)
@@ -111,7 +113,9 @@ def test_entries_that_are_left_out_are_zero(name: str, floating: bool, count: in
 
 def test_packed_in_another_order_and_with_terms() -> None:
     terms = ("viscous", "offset")
-    robot = grid_core.load_robot(asset_path("iiwa14"), dtype="float64", regressor_terms=terms)
+    robot = grid_core.load_robot(
+        asset_path("iiwa14"), dtype="float64", algorithm_list=PACKED, regressor_terms=terms
+    )
     packed = robot.inverse_dynamics_regressor_packed
     s = random_state(robot.model, batch=2)
     values = packed(s.q, s.qd, s.qdd, order="grid")
@@ -127,6 +131,7 @@ def test_in_mujocos_coordinates() -> None:
         dtype="float64",
         floating_base=True,
         output_convention="mujoco",
+        algorithm_list=["regressor", "inverse_dynamics", "crba"],
     )
     rng = np.random.default_rng(0)
     q = robot.random_configuration(rng, 3)
