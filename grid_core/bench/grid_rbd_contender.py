@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from attrs import field, frozen
 
 from grid_core.bench.contender import Declined, Prepared
 from grid_core.bench.device_boundaries import Steps
 from grid_core.bench.device_contender import moved_bytes
 from grid_core.bench.grid_rbd_robot import MAX_BATCH, GridRbdRobot, find_grid_rbd
+from grid_core.model.parameters import inertial_permutation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from grid_core.bench.case import Case
     from grid_core.bench.device import Device
 
-__all__ = ["METHODS", "GridRbdContender", "GridRbdRobots"]
+__all__ = ["METHODS", "GridRbdContender", "GridRbdRobots", "columns_in_our_order"]
 
 METHODS = {
     "inverse_dynamics": ("q", "qd", "qdd"),
@@ -28,8 +30,13 @@ METHODS = {
     "aba": ("q", "qd", "u"),
     "crba": ("q",),
     "minv": ("q",),
+    "inverse_dynamics_regressor": ("q", "qd", "qdd"),
 }
 """Its methods that have the same name and results as operations, and what they take."""
+
+
+_BY_PARAMETER = {"inverse_dynamics_regressor"}
+"""Those whose last axis is of parameters, ten a body."""
 
 
 @frozen
@@ -104,7 +111,10 @@ class GridRbdContender:
             calls=[functools.partial(method, *one) for one in sets],
             batch=case.batch,
             drawn=case.drawn,
-            order=functools.partial(_in_our_order, back=list(robot.back)),
+            order=functools.partial(
+                columns_in_our_order if name in _BY_PARAMETER else _in_our_order,
+                back=list(robot.back),
+            ),
             details={"bytes": moved},
             note="" if robot.back == tuple(range(len(robot.back))) else "joints in its own order",
         ).prepare(self.boundary)
@@ -114,3 +124,19 @@ def _in_our_order(results: Sequence[Any], *, back: list[int]) -> list[Any]:
     """Permute vectors, and matrices on both axes."""
     vectors = [result[:, back] for result in results]
     return [x if x.ndim < 3 else x[:, :, back] for x in vectors]
+
+
+def columns_in_our_order(results: Sequence[Any], *, back: list[int]) -> list[Any]:
+    """Permute the rows as vectors, the columns body by body and within each body.
+
+    It has the inertia row by row: Ixx, Ixy, Ixz, Iyy, Iyz, Izz. A free base is its body 0.
+    """
+    own = np.argsort(inertial_permutation("grid"))
+    found = []
+    for result in results:
+        several = len(back) - result.shape[2] // 10
+        bodies = [v - several for v in back if v >= 6] if several else back
+        bodies = [0, *bodies] if several else bodies
+        columns = [10 * body + k for body in bodies for k in own.tolist()]
+        found.append(result[:, back][:, :, columns])
+    return found
