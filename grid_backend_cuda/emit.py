@@ -15,6 +15,7 @@ from attrs import define, field, frozen
 
 from grid_backend_cuda.trig import quadrant_statements
 from grid_core.program.ops import Op
+from grid_core.program.trigonometry import FAR_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,6 +52,11 @@ class Real:
     def infinity(self) -> str:
         """Infinity, for which CUDA C has no name."""
         return "__int_as_float(0x7f800000)"
+
+    @property
+    def far_limit(self) -> str:
+        """Largest |x| [rad] for which sine and cosine are reduced on the spot."""
+        return self.literal(FAR_LIMIT[self.dtype])
 
     def literal(self, value: float) -> str:
         """A constant with all its digits; negative ones parenthesised."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grid_core.program.trigonometry import COSINE, FAR_LIMIT, MAGIC, PI_HALF, SINE, TWO_OVER_PI
+from grid_core.program.trigonometry import COSINE, MAGIC, PI_HALF, SINE, TWO_OVER_PI
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def quadrant_statements(real: Real, x: str, tag: str) -> list[str]:
         lines.append(f"const {T} {tag}_r{i} = {tag}_k * {real.literal(-part)} + {reduced};")
         reduced = f"{tag}_r{i}"
     sine, cosine = (_horner(real, f"{tag}_z", table[d]) for table in (SINE, COSINE))
-    far = f"fabs{'f' if d == 'float32' else ''}({r}) > {real.literal(FAR_LIMIT[d])}"
+    far = f"fabs{'f' if d == 'float32' else ''}({r}) > {real.far_limit}"
     lines += [
         f"const {T} {tag}_z = {reduced} * {reduced};",
         f"const {T} {tag}_s = {reduced} * {tag}_z * {sine} + {reduced};",

@@ -45,6 +45,11 @@ class HeaderReal(Real):
         """Infinity, which every compiler here makes of the same builtin."""
         return "detail::infinity()"
 
+    @property
+    def far_limit(self) -> str:
+        """As the header says: it differs between host and device."""
+        return "detail::far_limit()"
+
 
 def statements(program: Program, face: Interface, real: HeaderReal) -> list[str]:
     """Return the statements: inputs are read and outputs written one scalar at a time.

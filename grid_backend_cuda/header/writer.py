@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from attrs import frozen
 
+from grid_backend_cuda.emit import Real
 from grid_backend_cuda.header import text
 from grid_backend_cuda.header.functions import HeaderReal, statements
 from grid_backend_cuda.header.interface import Interface, interface
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from grid_core.program.program import Counts
 
 __all__ = ["write_header"]
+
+_DIGEST = "@digest@"
+"""Stands for the text's own digest until that is known."""
 
 
 @frozen
@@ -55,10 +60,12 @@ def write_header(header: Header) -> str:
     descriptor = describe(header.model)
     block = input_block(header.model, len(header.options.targets))
     frames = header.model.frames
-    return _template().render(
+    written = _template().render(
         header=header,
+        digest=_DIGEST,
         model=header.model,
         real=real,
+        far_limit=Real(real.dtype).far_limit,
         version=_version(),
         block=block,
         targets=[frames[k].name for k in header.options.targets],
@@ -71,6 +78,7 @@ def write_header(header: Header) -> str:
         quoted=text.quoted,
         comment=text.comment,
     )
+    return written.replace(_DIGEST, f"t{hashlib.sha256(written.encode()).hexdigest()[:16]}")
 
 
 def _entry(operation: Operation, face: Interface, memory: Memory, real: HeaderReal) -> Entry:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 LANES = 32
 _STORE = """
 #define __syncwarp()
-template <int size, int pitch, int width>
+template <int size, int pitch, int width, int each = 1>
 static void grid_store(real* to, const real* from, int, int lane, bool)
 { for (int k = 0; k < size; ++k) to[lane * width + k] = from[lane * pitch + k]; }
 static const int rows = 32;

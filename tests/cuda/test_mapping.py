@@ -80,7 +80,7 @@ def test_every_column_is_read_and_written_once(robot: str, name: str) -> None:
     declared = re.findall(r"const float x(\d+) = ", body)
     assert len(declared) == len(set(declared))
     stored = re.findall(
-        r"grid_store<(\d+), (\d+), (\d+)>\(out_(\w+) \+ first \* \d+ \+ (\d+)", body
+        r"grid_store<(\d+), (\d+), (\d+), \d+>\(out_(\w+) \+ first \* \d+ \+ (\d+)", body
     )
     widths: dict[str, int] = {}
     for size, _, width, port, first in stored:
@@ -102,7 +102,7 @@ def test_lanes_are_in_step_before_a_chunks_memory_is_taken_again(robot: str, nam
             pending = False
         elif text.startswith("grid_store<"):
             pending = True
-        elif text.startswith(("tile[", "reinterpret_cast<float4*>(tile")):
+        elif text.startswith(("tile[", "(tile)[", "reinterpret_cast<float")):
             assert not pending, text
 
 
