@@ -23,6 +23,7 @@ COMMANDS = {
     "description": "grid_core.cli.description",
     "generate": "grid_core.cli.generate",
     "excite": "grid_core.cli.excite",
+    "identify": "grid_core.cli.identify",
     "inspect": "grid_core.cli.inspect_robot",
     "plot": "grid_core.cli.plot",
     "machine": "grid_core.cli.machine",
