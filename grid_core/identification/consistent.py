@@ -39,8 +39,11 @@ if TYPE_CHECKING:
 __all__ = ["ConsistentProblem", "Stage"]
 
 _NEWTON_STEPS = 20
-_CONVERGED = 1e-3
-"""Newton decrement, in units of √λ, of a minimum; the objective is within λ/2 times its square."""
+_NEAR = 0.3
+"""Newton decrement, in units of √λ, below which the objective is within λ its square of the least
+(Boyd & Vandenberghe 2004, Convex optimization, 9.6.3)."""
+_CONVERGED = 1e-6
+"""What may be left to gain, in the log-likelihood's unit."""
 _EXACT = 1e-9
 """Decrement below which another step changes nothing."""
 _TO_BOUNDARY = 0.95
@@ -64,8 +67,8 @@ class Stage:
 
     @property
     def converged(self) -> bool:
-        """Whether this is the minimum, to rounding."""
-        return self.decrement < _CONVERGED
+        """Whether this is the minimum: what is left to gain is a millionth at most."""
+        return self.decrement < _NEAR and self.weight * self.decrement**2 < _CONVERGED
 
 
 class ConsistentProblem:

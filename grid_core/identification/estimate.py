@@ -71,6 +71,8 @@ def estimate(
         warnings.append(f"not physically consistent in the description, and made so: {names}")
     if not stage.converged:
         warnings.append("the consistent fit did not converge")
+    if validation and not validation.converged:
+        warnings.append("a consistent fit to all trajectories but some did not converge")
     return IdentificationResult(
         robot=robot.name,
         method=method,

@@ -130,9 +130,13 @@ def _check_options(
         raise OptionError(
             f"identify: there is no method {brief(method)}{hint}; there are {listing(METHODS)}"
         )
-    if not isinstance(folds, int) or folds < 0:
+    if not isinstance(folds, int | np.integer) or folds < 0:
         raise OptionError(f"identify: folds must be a count; got {brief(folds)}")
-    if prior_weight is not None and not (np.isfinite(prior_weight) and prior_weight > 0.0):
+    if prior_weight is not None and not (_is_finite(prior_weight) and prior_weight > 0.0):
         raise OptionError(f"identify: prior_weight must be positive; got {brief(prior_weight)}")
-    if not np.isfinite(gravity):
+    if not _is_finite(gravity):
         raise OptionError(f"identify: gravity must be finite; got {brief(gravity)}")
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, float | int | np.floating | np.integer) and bool(np.isfinite(value))

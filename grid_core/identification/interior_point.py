@@ -28,6 +28,13 @@ _MOST_ITERATIONS = 200
 _CENTRED = 1e-6
 """Relative distance of P Z from λ 1 at which Newton's method on the primal problem takes over."""
 _TO_BOUNDARY = 0.98
+_SHORT = 0.5
+"""A corrected step that cannot be made longer is compared with one that only centres."""
+_CENTRING = 0.5
+"""What a centring step makes of the mean of P Z."""
+_WIDE = 1e-2
+"""How far below the mean the least eigenvalue of P Z may fall, if it is not halved either."""
+_SHORTENINGS = 5
 
 
 @frozen(eq=False)
@@ -39,6 +46,13 @@ class PrimalDual:
     """K of each body, Z = K Kᵀ, shape (nb, 4, 4)."""
     positive: Array
     """z, shape of x."""
+
+    @property
+    def centrality(self) -> float:
+        """The least eigenvalue of all P Z and x z, of their mean."""
+        singular = np.linalg.svd(transposed(self.duals) @ self.point.factors, compute_uv=False)
+        squares = np.append(singular.ravel() ** 2, self.point.positive * self.positive)
+        return float(np.min(squares) / np.mean(squares))
 
 
 class _Direction(NamedTuple):
@@ -116,6 +130,10 @@ class _Step:
         return np.concatenate([self._diagonal.ravel() ** 2, self._ell**2])
 
     @property
+    def _centrality(self) -> float:
+        return float(np.min(self._squares) / np.mean(self._squares))
+
+    @property
     def centred(self) -> bool:
         """Whether P Z is λ 1, to a millionth."""
         away = np.max(np.abs(self._squares - self._weight), initial=0.0)
@@ -129,7 +147,21 @@ class _Step:
         reached = self._product(predicted, length) / self._squares.size
         target = max(self._weight, min(1.0, (max(reached, 0.0) / mean) ** 3) * mean)
         direction = self._direction(target, predicted)
-        return self._moved(direction, min(1.0, _TO_BOUNDARY * self._longest(direction)))
+        length = self._longest(direction)
+        if length < _SHORT:
+            # The corrector overshoots where P Z is far from any multiple of 1: centre first.
+            centring = self._direction(max(self._weight, _CENTRING * mean), None)
+            if self._longest(centring) > length:
+                direction, length = centring, self._longest(centring)
+        length = min(1.0, _TO_BOUNDARY * length)
+        moved = self._moved(direction, length)
+        # One product that is far below the others would hold all later steps back.
+        for _ in range(_SHORTENINGS):
+            if moved.centrality > min(_WIDE, 0.5 * self._centrality):
+                break
+            length *= 0.5
+            moved = self._moved(direction, length)
+        return moved
 
     def _direction(self, target: float, predicted: _Direction | None) -> _Direction:
         """Return Newton's step to P Z = target 1, corrected for the second order of another."""

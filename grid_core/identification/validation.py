@@ -41,6 +41,8 @@ class Validation:
     """Mean square error of each, in units of the rows' noise, shape (len(prior_weights),)."""
     prior_weight: float
     """The greatest whose loss is within 0.1 % of the least."""
+    converged: bool
+    """Whether all consistent fits are at their minima."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a JSON document can hold."""
@@ -51,6 +53,7 @@ class Validation:
             "prior_weights": list(self.prior_weights),
             "losses": self.losses.tolist(),
             "prior_weight": self.prior_weight,
+            "converged": self.converged,
         }
 
 
@@ -88,6 +91,7 @@ def cross_validate(
     reference = base.of(information.reference)
     squares: dict[str, list[Array]] = {"description": [], "ols": [], "wls": []}
     tried: list[Array] = []
+    converged = True
     for k, held_out in enumerate(information.folds):
         train = information.total(leave_out=k)
         weighted = weighted_fit(train)
@@ -95,7 +99,9 @@ def cross_validate(
         squares["ols"].append(held_out.residuals(ordinary_fit(train).delta))
         squares["wls"].append(held_out.residuals(weighted.delta))
         problem = consistent_problem(weighted, base, information.reference, prior)
-        deltas = [base.of(s.parameters) - reference for s in problem.path(prior_weights)]
+        stages = list(problem.path(prior_weights))
+        converged = converged and all(stage.converged for stage in stages)
+        deltas = [base.of(stage.parameters) - reference for stage in stages]
         tried.append(np.array([held_out.residuals(delta) for delta in deltas]))
     samples = np.array([fold.samples for fold in information.folds])
     errors = np.sum(tried, axis=0)
@@ -109,4 +115,5 @@ def cross_validate(
         prior_weights=tuple(prior_weights),
         losses=losses,
         prior_weight=prior_weights[chosen],
+        converged=converged,
     )

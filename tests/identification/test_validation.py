@@ -30,7 +30,7 @@ def robot():
 def log(robot):
     """Seven recordings of different lengths."""
     rng = np.random.default_rng(2)
-    states = [smooth_states(robot, rng, 60 + 20 * k) for k in range(7)]
+    states = [smooth_states(robot, rng, 60 + 20 * k, dt=0.02) for k in range(7)]
     return simulate(robot, perturbed(robot, rng), states, rng, 0.02)
 
 
@@ -122,8 +122,9 @@ def test_held_out_errors_are_those_of_fits_to_the_others(robot, base, log):
 
 def test_fits_come_near_the_noise_and_the_description_does_not(validation, log):
     """Within the fifth that fitting two thirds of a short log costs."""
-    for name, allowed in (("ols", 1.2), ("wls", 1.15), ("consistent", 1.15)):
-        assert np.all(validation.rms[name] < allowed * log.noise), name
+    for name in ("wls", "consistent"):
+        assert np.all(validation.rms[name] < 1.2 * log.noise), name
+    assert np.all(validation.rms["ols"] > 0.99 * validation.rms["wls"])
     assert np.all(validation.rms["description"] > 3.0 * log.noise)
 
 
