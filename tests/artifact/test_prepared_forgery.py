@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +18,6 @@ from grid_core.errors import (
     DescriptorMismatch,
 )
 from tests.artifact.prepared import ARM, OTHER, alter_manifest, copy_of, replace_file, small
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DESCRIPTOR = "model_descriptor.json"
 
@@ -36,6 +34,17 @@ def descriptor_bytes(descriptor: dict[str, Any]) -> bytes:
 def test_the_forgers_tools_change_nothing_by_themselves(place: Path) -> None:
     replace_file(place, DESCRIPTOR, (place / DESCRIPTOR).read_bytes())
     assert grid_core.load_artifact(place).nq == 2
+
+
+def test_a_forger_of_everything_is_not_found_out(place: Path) -> None:
+    """D40: other code with right hashes loads and computes something else; the docs say so."""
+    before = grid_core.load_artifact(place).crba([0.1, 0.2])
+    other = small(ARM.replace('mass value="1.5"', 'mass value="9.5"'))
+    for path in (other / "code" / "cpu").iterdir():
+        replace_file(place, f"code/cpu/{path.name}", path.read_bytes())
+    assert (grid_core.load_artifact(place).crba([0.1, 0.2]) != before).any()
+    page = (Path(__file__).parents[2] / "docs" / "artifacts.md").read_text(encoding="utf-8")
+    assert "checks of consistency, not of authenticity" in " ".join(page.split())
 
 
 def test_another_robots_descriptor_is_refused(place: Path) -> None:
