@@ -58,7 +58,7 @@ def test_without_a_command_the_help_is_shown(grid: Grid) -> None:
 def test_an_unknown_command_is_answered_with_near_ones(fails: Any) -> None:
     line = fails("rnu")
     assert "there is no command 'rnu' (did you mean 'run'?)" in line
-    assert "algorithms, bench" in line
+    assert "algorithms, artifact, bench" in line
 
 
 @pytest.mark.parametrize(
