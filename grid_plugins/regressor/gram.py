@@ -24,6 +24,9 @@ __all__ = ["regressor_gram", "row_ends", "rows_width"]
 
 _CHUNK_BYTES = 2**21
 """Rows that are evaluated at a time: they stay in a core's own cache until they are summed."""
+_ONE_THREAD = 2**18
+"""Products of a matrix product up to which OpenBLAS uses one thread."""
+_LEAST_SAMPLES, _MOST_SAMPLES = 16, 128
 
 
 def row_ends(model: RobotModel, options: Options) -> list[int]:
@@ -85,17 +88,31 @@ def regressor_gram(
 
 def _add(squares: list[Array], rows: NDArray[Any]) -> None:
     """Add XᵀX of every row's samples X = [Y_j τ_j]."""
-    samples = np.asarray(rows, dtype=np.float64)
+    count = len(rows)
+    samples = np.zeros((-(-count // _MOST_SAMPLES) * _MOST_SAMPLES, rows.shape[1]))
+    samples[:count] = rows
     begin = 0
     for k, square in enumerate(squares):
-        X = samples[:, begin : begin + len(square)]
-        squares[k] = square + X.T @ X
-        begin += len(square)
+        width = len(square)
+        X = samples[:, begin : begin + width].reshape(-1, _samples(width), width)
+        # A copy, lest NumPy calls BLAS's syrk, which spreads the smallest product over threads.
+        Xt = np.ascontiguousarray(X.transpose(0, 2, 1))
+        squares[k] = square + np.matmul(Xt, X).sum(axis=0)
+        begin += width
+
+
+def _samples(width: int) -> int:
+    """How many samples one matrix product sums: few enough that BLAS takes no threads to it.
+
+    Theirs cost more than the product where others use the cores too.
+    """
+    wanted = _ONE_THREAD // (width * width)
+    return min(max(1 << wanted.bit_length() - 1, _LEAST_SAMPLES), _MOST_SAMPLES)
 
 
 def _chunk(call: OperationCall) -> int:
     width = max(rows_width(call.model, call.options), 1)
-    return max(_CHUNK_BYTES // (8 * width), 16)
+    return max(_CHUNK_BYTES // (8 * width * _MOST_SAMPLES), 1) * _MOST_SAMPLES
 
 
 def _arrays(call: OperationCall, given: dict[str, Any]) -> list[NDArray[Any]]:
