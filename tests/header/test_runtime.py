@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import json
 import re
 import subprocess
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from tests.header.headers import FAKE, ROBOTS, block_of, compiled, filled, handle, header, states
+import grid_core
+from tests.header.headers import (
+    FAKE,
+    ROBOTS,
+    block_of,
+    compiled,
+    filled,
+    handle,
+    header,
+    pointer,
+    states,
+)
 from tests.support.compare import assert_close
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ALGORITHMS = (
     *("forward_dynamics", "inverse_dynamics", "crba", "forward_dynamics_gradient"),
@@ -128,8 +142,6 @@ def expected(robot: str, name: str, given: Any) -> Any:
         # The third slot held u: the same numbers are what qdd is read from.
         return made.inverse_dynamics(given["q"], given["qd"], given["u"], f_ext=given["f_ext"])
     if name == "end_effector_pose_runtime":
-        import grid_core  # noqa: PLC0415 - the one operation that is loaded on request
-
         loaded = grid_core.load_robot(
             made.model,
             floating_base=made.floating_base,
@@ -169,8 +181,8 @@ def test_allocation_copy_and_stride_agree(robot: str) -> None:
             fake::device[(char*)data->d_q_qd_u]);
         fake::calls.clear();
         grid::forward_dynamics(data, n);
-        std::printf("\\"copy\\": %s, \\"stride\\": %d, \\"joints\\": %d}", fake::calls[0].c_str() + 5,
-            grid::Q_QD_U_STRIDE, grid::NUM_JOINTS);
+        std::printf("\\"copy\\": %s, \\"stride\\": %d, \\"joints\\": %d}",
+            fake::calls[0].c_str() + 5, grid::Q_QD_U_STRIDE, grid::NUM_JOINTS);
         grid::free_gridData(data);
     }
     """
@@ -190,13 +202,10 @@ def test_a_stride_of_the_callers_own() -> None:
     #include "grid.cuh"
     extern "C" void fd(double* out, const double* in, int stride, int n)
     {
-        fake::launch(grid::forward_dynamics_kernel<double>, 2, GRID_THREADS)(out, in, stride, -9.81, n);
+        const auto kernel = grid::forward_dynamics_kernel<double>;
+        fake::launch(kernel, 2, GRID_THREADS)(out, in, stride, -9.81, n);
     }
     """
-    import ctypes  # noqa: PLC0415 - the others run programs
-
-    from tests.header.headers import pointer  # noqa: PLC0415
-
     text = header("go2", algorithm_list=("forward_dynamics",))
     lib = ctypes.CDLL(str(compiled(text, source, flags=FLAGS)))
     given, stride = states("go2", 70), 60
@@ -237,7 +246,8 @@ def test_every_failure_says_where(what: str) -> None:
         try {
             data = grid::init_gridData<double>(what == "size" ? -4 : 4);
             if (what == "pending") fake::pending = cudaErrorLaunchFailure;
-            grid::crba(what == "null" ? nullptr : data, what == "room" ? 5 : what == "negative" ? -1 : 4);
+            const int steps = what == "room" ? 5 : what == "negative" ? -1 : 4;
+            grid::crba(what == "null" ? nullptr : data, steps);
             grid::free_gridData(data);
             data = nullptr;
         } catch (const grid::error& e) {
@@ -258,8 +268,6 @@ def test_every_failure_says_where(what: str) -> None:
 def test_every_default_operation_has_its_entries() -> None:
     """K8: each operation has a function, a kernel and both host entries in the namespace."""
     found, floating = ROBOTS["iiwa14"]
-    import grid_core  # noqa: PLC0415 - as above
-
     text = grid_core.generate_header(urdf_string=found.source(), floating_base=floating)
     names = [i.name for i in grid_core.list_algorithms() if f" {i.name}_thread(" in text]
     assert {"end_effector_pose", "end_effector_pose_gradient", "end_effector_pose_hessian"} <= {
