@@ -36,7 +36,7 @@ _V3 = "avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave sse4.2 popcnt cx16"
 _V4 = f"{_V3} avx512f avx512bw avx512cd avx512dq avx512vl"
 _LEVELS = {
     "x86_64": {"x86-64-v3": (256, _V3), "x86-64-v4": (512, _V4)},
-    "aarch64": {"generic": (128, "neon")},
+    "aarch64": {"generic": (128, "")},  # NEON is part of the baseline
 }
 """For each architecture: bits of a vector, and the features that a processor needs."""
 

@@ -106,6 +106,19 @@ def check_backend(record: object) -> None:
         )
     _check_callable(f"{where}: unavailable", getattr(backend, "unavailable", None), 0)
     _check_callable(f"{where}: build", getattr(backend, "build", None), 2)
+    _check_preparing(where, backend)
+
+
+def _check_preparing(where: str, backend: Any) -> None:
+    """Check what a backend needs for prepared artifacts: all of it, or nothing."""
+    methods = {"prepared_targets": 1, "prepare": 3, "prepared_target": 2, "load_prepared": 4}
+    if not any(hasattr(backend, name) for name in (*methods, "prepared_abi")):
+        return
+    for name, arguments in methods.items():
+        _check_callable(f"{where}: {name}", getattr(backend, name, None), arguments)
+    abi = getattr(backend, "prepared_abi", None)
+    if type(abi) is not int or abi < 1:
+        raise ContractError(f"{where}: prepared_abi must be an integer of at least 1; got {abi!r}")
 
 
 def check_model_source(record: object) -> None:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grid_core.artifact.prepared_check import Prepared
+    from grid_core.artifact.prepared_handle import PreparedHandle
     from grid_core.artifact.prepared_manifest import FileRecord
-    from grid_core.handle import RobotHandle
 
 __all__ = ["ConsumerArtifact"]
 
@@ -50,7 +50,7 @@ class ConsumerArtifact:
         """Identity of the descriptor."""
         return str(self._descriptor["descriptor_id"])
 
-    def load(self, **options: Any) -> RobotHandle:
+    def load(self, **options: Any) -> PreparedHandle:
         """Load it: `grid_core.load_artifact` with its folder."""
         from grid_core.artifact.prepared_load import load_artifact  # noqa: PLC0415 - a circle
 

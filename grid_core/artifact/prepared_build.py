@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import evolve
 
+from grid_core.abi import slot_of
 from grid_core.algorithm import Options
 from grid_core.arguments import checked_options
 from grid_core.artifact.consumer import ConsumerArtifact
 from grid_core.artifact.prepared_check import check_expected, read_prepared, require_expected
 from grid_core.artifact.prepared_compile import artifact_files, compile_plan
 from grid_core.artifact.prepared_identity import content_identity
-from grid_core.artifact.prepared_plan import note_operations, read_calls
+from grid_core.artifact.prepared_plan import Plan, note_operations, read_calls
 from grid_core.artifact.prepared_publish import locked, publish, require_replaceable
 from grid_core.artifact.prepared_request import Request
 from grid_core.backend import BuildSettings
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from grid_core.backend import PreparingBackend
     from grid_core.description.calibration import Calibration
     from grid_core.model.types import RobotModel
-    from grid_core.plugins import PluginManager
+    from grid_core.plugins import PluginManager, Selection
 
 __all__ = ["build_artifact"]
 
@@ -133,12 +134,20 @@ def build_artifact(
     plugins = plugin_manager()
     model = read_model(source, urdf_string, options, plugins)
     if options.name is not None:
-        model = evolve(model, name=options.name)
+        model = evolve(model, name=_encodable(options.name))
     _check_descriptor(model, expected_descriptor_id, place)
     chosen = {"cpu": _names(instruction_sets, "instruction_sets"), "cuda": _names(architectures)}
     found = _backends(_names(backends, "backends") or (), chosen, options, plugins)
     request = _request(model, options, found, read_calls(calls), plugins)
     return _build(place, request, expected_descriptor_id)
+
+
+def _encodable(name: str) -> str:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise OptionError(f"name has an unpaired surrogate, which UTF-8 lacks: {name!r}") from None
+    return name
 
 
 def _check_descriptor(model: RobotModel, expected: str | None, place: Path) -> None:
@@ -150,6 +159,9 @@ def _check_descriptor(model: RobotModel, expected: str | None, place: Path) -> N
 def _build(place: Path, request: Request, expected: str | None) -> ConsumerArtifact:
     identity = content_identity(request, _HEADER_MODULES)
     require_replaceable(place)
+    kept = _kept(place, identity, expected)  # needs no right to write
+    if kept is not None:
+        return ConsumerArtifact.of(kept, reused=True)
     with locked(place):
         # Another process may have built meanwhile.
         kept = _kept(place, identity, expected)
@@ -245,15 +257,23 @@ def _request(
             selection=selection,
         )
 
+    plan = note_operations(bind, plugins, calls)
     return Request(
         model=model,
         descriptor=describe(model),
         options=options,
         dtype=dtype,
         selection=selection,
-        plan=note_operations(bind, plugins, calls),
+        plan=plan,
         backends=backends,
-        header=lambda: header_text(model, options, selection, dtype=dtype.name, plugins=plugins),
+        header=lambda: header_text(
+            model,
+            options,
+            selection,
+            dtype=dtype.name,
+            optional_inputs=_without_slot(plan, selection),
+            plugins=plugins,
+        ),
         given={
             "floating_base": load.floating_base,
             "algorithm_list": None if load.algorithm_list is None else list(load.algorithm_list),
@@ -266,6 +286,18 @@ def _request(
         },
         settings=BuildSettings(cache_dir=load.cache_dir, num_threads=load.num_threads),
     )
+
+
+def _without_slot(plan: Plan, selection: Selection) -> tuple[str, ...]:
+    """Return the optional inputs that are prepared and that the header has to be asked for."""
+    found = {
+        port.name
+        for operation in plan.operations
+        if operation.algorithm.name in selection.chosen
+        for port in operation.algorithm.inputs
+        if port.name in operation.present and slot_of(port) is None
+    }
+    return tuple(sorted(found))
 
 
 def _shown(value: Any) -> Any:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import evolve
 
 from grid_core.algorithm import Options
 from grid_core.arguments import checked_options
@@ -30,9 +31,8 @@ from grid_core.wording import listing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grid_core.artifact.prepared_manifest import BackendRecord
+    from grid_core.artifact.prepared_manifest import BackendRecord, CodeRecord
     from grid_core.backend import PreparingBackend
-    from grid_core.handle import RobotHandle
     from grid_core.plugins import PluginManager
 
 __all__ = ["load_artifact"]
@@ -48,7 +48,7 @@ def load_artifact(
     backend: str = AUTO,
     device: int | None = None,
     num_threads: int | None = None,
-) -> RobotHandle:
+) -> PreparedHandle:
     """Load a prepared artifact and return a handle, as `grid_core.load_robot` does of a robot.
 
     Every file is checked against ``artifact.json``, the descriptor against its schema and the
@@ -166,13 +166,15 @@ def _binding(
     for record in manifest.operations:
         own = find_method(record, plugins)
         algorithms[record.name] = algorithm_from(record, method=own.function, helpers=own.helpers)
-    codes = {
+    codes: dict[str, tuple[CodeRecord, ...]] = {
         variant_key(record.name, variant.options, variant.present): tuple(
             code for code in variant.codes if code.backend == backend.name and code.target == target
         )
         for record in manifest.operations
         for variant in record.variants
     }
+    files = {code.file for some in codes.values() for code in some}
+    contents = {path: data for path, data in prepared.contents.items() if path in files}
     return PreparedBinding(
         name=manifest.name,
         model=prepared.model,
@@ -189,7 +191,7 @@ def _binding(
             available=algorithms,
             providers={record.name: record.provider for record in manifest.operations},
         ),
-        prepared=prepared,
+        prepared=evolve(prepared, contents=contents),  # the other targets' code is let go of
         target=target,
         codes=codes,
         refused={r.name: r.refused for r in manifest.operations if r.refused},

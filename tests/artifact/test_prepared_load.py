@@ -296,9 +296,40 @@ def test_what_changes_the_content_changes_its_identity(
     assert build(tmp_path / "b").identity == before.identity
 
 
+def test_where_nobody_can_say_what_it_was_built_from_it_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plugin typed at a prompt, say; its artifact's identity is that of the bytes."""
+    monkeypatch.setattr("grid_core.artifact.prepared_build.content_identity", lambda *_: None)
+    made = [build(tmp_path / "a"), build(tmp_path / "a"), build(tmp_path / "a", OTHER)]
+    assert [one.reused for one in made] == [False, False, False]
+    assert made[0].identity == made[1].identity != made[2].identity
+    assert grid_core.load_artifact(tmp_path / "a").nq == 2
+
+
+def test_an_artifact_that_is_there_needs_no_right_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(tmp_path / "a")
+
+    def locked(_place: Path) -> None:
+        raise AssertionError("locked")
+
+    monkeypatch.setattr("grid_core.artifact.prepared_build.locked", locked)
+    assert build(tmp_path / "a").reused
+
+
+def test_the_header_has_the_optional_inputs_that_are_prepared(tmp_path: Path) -> None:
+    without = build(tmp_path / "a").directory / "grid.cuh"
+    given = build(tmp_path / "b", calls={"forward_dynamics": {"f_ext": True}}).directory
+    assert "f_ext" not in without.read_text(encoding="utf-8")
+    assert "f_ext" in (given / "grid.cuh").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"name": "a\ud800b"}, "unpaired surrogate"),
         ({"backends": []}, "backends must name at least one"),
         ({"backends": ["cpu", "cpu"]}, "none twice"),
         ({"backends": "reference"}, "'reference' cannot compile ahead; there are cpu and cuda"),

@@ -177,6 +177,32 @@ def test_a_backend_without_a_method_is_refused() -> None:
         check_backend(object())
 
 
+class Preparing(FakeBackend):
+    prepared_abi: object = 1
+
+    def prepared_targets(self, wanted: object) -> object: ...
+    def prepare(self, operation: object, targets: object, settings: object) -> object: ...
+    def prepared_target(self, targets: object, settings: object) -> object: ...
+    def load_prepared(
+        self, operation: object, codes: object, target: object, settings: object
+    ) -> object: ...
+
+
+def test_a_backend_prepares_artifacts_wholly_or_not_at_all() -> None:
+    check_backend(Preparing())
+    for name, wrong, message in (
+        ("prepare", lambda _self: None, "prepare must take 3 arguments"),
+        ("load_prepared", None, "load_prepared must be callable"),
+        ("prepared_abi", True, "prepared_abi must be an integer of at least 1; got True"),
+        ("prepared_abi", 0, "at least 1; got 0"),
+    ):
+        with pytest.raises(ContractError, match=message):
+            check_backend(type("Wrong", (Preparing,), {name: wrong})())
+    half = type("Half", (FakeBackend,), {"prepared_abi": 1})()
+    with pytest.raises(ContractError, match="prepared_targets must be callable; got None"):
+        check_backend(half)
+
+
 def test_a_model_source_that_breaks_the_contract_is_named() -> None:
     with pytest.raises(ContractError, match="'x': accepts must be callable"):
         check_model_source(ModelSource("x", "a source", None, print))  # type: ignore[arg-type]
