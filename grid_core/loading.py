@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from grid_core.description.calibration import Calibration
     from grid_core.model.types import RobotModel
 
-__all__ = ["AlgorithmInfo", "list_algorithms", "load", "load_robot"]
+__all__ = ["AlgorithmInfo", "arithmetic_options", "list_algorithms", "load", "load_robot"]
 
 
 @checked_options
@@ -125,12 +125,7 @@ def load(
     binding = Binding(
         name=model.name,
         model=model,
-        options=Options(
-            use_joint_dynamics=options.use_joint_dynamics,
-            targets=find_targets(model, options.ee_joint_names),
-            output_convention=options.output_convention,
-            regressor_terms=options.regressor_terms,
-        ),
+        options=arithmetic_options(options, model),
         dtype=dtype,
         backend=backend,
         settings=_settings(backend, options),
@@ -140,6 +135,16 @@ def load(
     if options.algorithm_list is not None:
         compile_all(handle.calls(), options.num_threads)
     return handle
+
+
+def arithmetic_options(options: LoadOptions, model: RobotModel) -> Options:
+    """Return what of the options changes the arithmetic, for this robot."""
+    return Options(
+        use_joint_dynamics=options.use_joint_dynamics,
+        targets=find_targets(model, options.ee_joint_names),
+        output_convention=options.output_convention,
+        regressor_terms=options.regressor_terms,
+    )
 
 
 def _settings(backend: Backend, options: LoadOptions) -> BuildSettings:

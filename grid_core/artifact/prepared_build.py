@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import evolve
+from attrs import evolve, fields
 
 from grid_core.abi import slot_of
-from grid_core.algorithm import Options
 from grid_core.arguments import checked_options
 from grid_core.artifact.consumer import ConsumerArtifact
 from grid_core.artifact.prepared_check import check_expected, read_prepared, require_expected
@@ -26,9 +25,9 @@ from grid_core.descriptor.validate import validate
 from grid_core.errors import ArtifactError, DescriptorError, OptionError
 from grid_core.header import header_text
 from grid_core.load_options import DEFAULT_DTYPE, LoadOptions, as_path
+from grid_core.loading import arithmetic_options
 from grid_core.plugins import plugin_manager
 from grid_core.reading import read_model, require_one_source
-from grid_core.targets import find_targets
 from grid_core.wording import listing
 
 if TYPE_CHECKING:
@@ -42,6 +41,10 @@ if TYPE_CHECKING:
 
 __all__ = ["build_artifact"]
 
+_NO_CONTENT = frozenset(
+    {"backend", "cache_dir", "calibration", "device", "dtype", "num_threads", "strict"}
+)
+"""Options of a load that are not part of what an artifact follows from, or are in another form."""
 _HEADER_MODULES = ("grid_core", "grid_backend_cuda")
 """Whose source the header follows from."""
 
@@ -66,6 +69,7 @@ def build_artifact(
     cache_dir: str | os.PathLike[str] | None = None,
     num_threads: int | None = None,
     use_joint_dynamics: bool = False,
+    regressor_terms: str | Sequence[str] | None = None,
     strict: bool = False,
     calibration: str | os.PathLike[str] | Calibration | None = None,
 ) -> ConsumerArtifact:
@@ -99,6 +103,7 @@ def build_artifact(
         cache_dir: folder of the build cache, which single compilations are kept in as well.
         num_threads: threads to compile with.
         use_joint_dynamics: as in `grid_core.load_robot`.
+        regressor_terms: as in `grid_core.load_robot`.
         strict: as in `grid_core.load_robot`.
         calibration: as in `grid_core.load_robot`.
 
@@ -127,6 +132,7 @@ def build_artifact(
             "cache_dir": cache_dir,
             "num_threads": num_threads,
             "use_joint_dynamics": use_joint_dynamics,
+            "regressor_terms": regressor_terms,
             "strict": strict,
             "calibration": calibration,
         }
@@ -240,11 +246,7 @@ def _request(
 ) -> Request:
     selection = plugins.select(load.algorithm_list)
     dtype = np.dtype(load.dtype or DEFAULT_DTYPE)
-    options = Options(
-        use_joint_dynamics=load.use_joint_dynamics,
-        targets=find_targets(model, load.ee_joint_names),
-        output_convention=load.output_convention,
-    )
+    options = arithmetic_options(load, model)
 
     def bind(backend: Any, settings: BuildSettings) -> Binding:
         return Binding(
@@ -275,12 +277,12 @@ def _request(
             plugins=plugins,
         ),
         given={
-            "floating_base": load.floating_base,
-            "algorithm_list": None if load.algorithm_list is None else list(load.algorithm_list),
+            **{
+                option.name: _shown(getattr(load, option.name))
+                for option in fields(LoadOptions)
+                if option.name not in _NO_CONTENT
+            },
             "calls": [[name, {k: _shown(v) for k, v in some.items()}] for name, some in calls],
-            "ee_joint_names": None if load.ee_joint_names is None else list(load.ee_joint_names),
-            "output_convention": load.output_convention,
-            "use_joint_dynamics": load.use_joint_dynamics,
             "dtype": dtype.name,
             "backends": {backend.name: list(targets) for backend, targets in backends},
         },

@@ -140,6 +140,7 @@ def build(
         expected_descriptor_id=expect,
         calls=_calls(calls),
         use_joint_dynamics=handle.options.use_joint_dynamics,
+        regressor_terms=handle.options.regressor_terms or None,
         **{
             **chosen,
             "ee_joint_names": handle.ee_joint_names or None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -224,6 +225,14 @@ def test_a_model_is_the_same_after_it_was_saved(name: str, floating: bool) -> No
     assert again == attrs.evolve(model, warnings=())
 
 
+def test_an_artifact_can_have_every_option_that_a_load_has() -> None:
+    ours = inspect.signature(grid_core.build_artifact).parameters
+    theirs = inspect.signature(grid_core.load_robot).parameters
+    assert set(theirs) - set(ours) == {"backend", "device"}
+    for name in set(theirs) & set(ours):
+        assert theirs[name].default == ours[name].default, name
+
+
 def test_every_field_of_a_port_is_saved() -> None:
     saved = {field.name for field in attrs.fields(PortRecord)}
     assert saved | {"widths"} == {field.name for field in attrs.fields(Port)}
@@ -279,6 +288,7 @@ def test_the_expected_identity_is_checked_cold_and_reused(tmp_path: Path) -> Non
         {"floating_base": True},
         {"instruction_sets": "x86-64-v3"},
         {"name": "other"},
+        {"regressor_terms": "viscous"},
         {"calls": {"forward_dynamics": {"f_ext": True}}},
         {"text": ARM.replace('mass value="1.5"', 'mass value="1.6"')},
         {"text": OTHER},
