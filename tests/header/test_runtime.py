@@ -7,12 +7,13 @@ import functools
 import json
 import re
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import grid_core
+from tests.header.entries import BATCH, MAIN, RUN, require_right, text_of, write_inputs
 from tests.header.headers import (
     FAKE,
     ROBOTS,
@@ -29,99 +30,20 @@ from tests.support.compare import assert_close
 if TYPE_CHECKING:
     from pathlib import Path
 
-ALGORITHMS = (
-    *("forward_dynamics", "inverse_dynamics", "crba", "forward_dynamics_gradient"),
-    *("end_effector_pose", "end_effector_pose_gradient", "end_effector_pose_hessian"),
-    "end_effector_pose_runtime",
-)
-GIVEN = ("f_ext",)
-RUN = ("forward_dynamics", "inverse_dynamics_f_ext", *ALGORITHMS[2:])
-"""What is run; each once by its host entry and once by its `_compute_only`."""
-BATCH = 37
-"""A block of 32 and what is left."""
 FLAGS = ("-pthread", f"-I{FAKE}", "-D__CUDACC__", "-Wno-unknown-pragmas")
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
-
-MAIN = """
-#include "grid.cuh"
-#include <cstdio>
-#include <cstdlib>
-
-typedef grid::gridData<double> Data;
-
-static void read(double* to, std::size_t count, const char* name)
-{
-    std::FILE* file = std::fopen(name, "rb");
-    if (file == nullptr || std::fread(to, 8, count, file) != count) std::abort();
-    std::fclose(file);
-}
-
-static void write(const double* from, std::size_t count, const std::string& name)
-{
-    std::FILE* file = std::fopen(name.c_str(), "wb");
-    if (file == nullptr || std::fwrite(from, 8, count, file) != count) std::abort();
-    std::fclose(file);
-}
-
-int main()
-{
-    const int n = BATCH;
-    Data* data = grid::init_gridData<double, BATCH>();
-    read(data->h_q_qd_u, std::size_t(3) * grid::NUM_JOINTS * n, "q_qd_u");
-    read(data->h_f_ext, std::size_t(6) * grid::NUM_BODIES * n, "f_ext");
-    read(data->h_body, grid::NUM_EES, "body");
-    read(data->h_placement, 12 * grid::NUM_EES, "placement");
-    const int wide = grid::NUM_VEL, poses = 6 * grid::NUM_EES;
-    (void)wide, (void)poses;
-#define RUN(name, size) \\
-    grid::name(data, n); \\
-    write(data->h_##name, std::size_t(size) * n, #name); \\
-    std::memset(data->d_##name, 0xff, std::size_t(size) * n * 8); \\
-    grid::name##_compute_only(data, n); \\
-    write(data->d_##name, std::size_t(size) * n, #name "_compute_only");
-    RUN(forward_dynamics, wide)
-    RUN(inverse_dynamics_f_ext, wide)
-    RUN(crba, wide * wide)
-    RUN(forward_dynamics_gradient, wide * 2 * wide)
-    RUN(end_effector_pose, poses)
-    RUN(end_effector_pose_gradient, poses * wide)
-    RUN(end_effector_pose_hessian, poses * wide * wide)
-    RUN(end_effector_pose_runtime, poses)
-    // Fewer than there is room for, and none; then pointers with a stride of the caller's own.
-    grid::forward_dynamics(data, 3, -9.81);
-    grid::forward_dynamics(data, 0);
-    grid::free_gridData(data);
-    if (!fake::device.empty() || !fake::host.empty()) return 3;
-    return 0;
-}
-"""
 
 
 @functools.cache
 def folder(robot: str) -> Path:
     """Run everything on random states; return where inputs and results are."""
-    text = header(robot, algorithm_list=ALGORITHMS, optional_inputs=GIVEN)
     flags = (*FLAGS, *_sanitized(), f"-DBATCH={BATCH}")
-    program = compiled(text, MAIN, shared=False, flags=flags)
-    made, given = handle(robot), states(robot, BATCH)
-    rng = np.random.default_rng()
-    given["f_ext"] = rng.normal(size=(BATCH, made.nb, 6))
-    given["points"] = rng.normal(size=(made.num_ees, 3))
-    placement = np.tile(np.eye(4)[:3], (made.num_ees, 1, 1))
-    placement[:, :, 3] = given["points"]
-    files = {
-        "q_qd_u": filled(robot, given, "u"),
-        "f_ext": given["f_ext"],
-        "body": np.array(made.model.leaves, np.float64),
-        "placement": placement,
-    }
-    for name, array in files.items():
-        (program.parent / name).write_bytes(np.ascontiguousarray(array).tobytes())
+    program = compiled(text_of(robot), MAIN, shared=False, flags=flags)
+    write_inputs(robot, program.parent)
     done = subprocess.run(
         [program], cwd=program.parent, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    np.savez(program.parent / "given.npz", **given)
     return program.parent
 
 
@@ -136,35 +58,11 @@ def _sanitized() -> tuple[str, ...]:
     return SANITIZED if works else ()
 
 
-def expected(robot: str, name: str, given: Any) -> Any:
-    made = handle(robot)
-    if name == "inverse_dynamics_f_ext":
-        # The third slot held u: the same numbers are what qdd is read from.
-        return made.inverse_dynamics(given["q"], given["qd"], given["u"], f_ext=given["f_ext"])
-    if name == "end_effector_pose_runtime":
-        loaded = grid_core.load_robot(
-            made.model,
-            floating_base=made.floating_base,
-            algorithm_list=name,
-            backend="reference",
-            dtype="float64",
-        )
-        return loaded.end_effector_pose_runtime(given["q"], None, list(given["points"]))
-    if name.startswith("forward_dynamics"):
-        return getattr(made, name)(given["q"], given["qd"], given["u"])
-    return getattr(made, name)(given["q"])
-
-
 @pytest.mark.parametrize("name", RUN)
 @pytest.mark.parametrize("robot", ["iiwa14", "go2", "spherical"])
 def test_host_entries(robot: str, name: str) -> None:
     """A6, A7, A10, A15, K8: both entries of every operation, with NaN in the pads of the blocks."""
-    at = folder(robot)
-    with np.load(at / "given.npz") as given:
-        wanted = np.asarray(expected(robot, name, given)).reshape(BATCH, -1)
-    for suffix in ("", "_compute_only"):
-        got = np.frombuffer((at / f"{name}{suffix}").read_bytes()).reshape(wanted.shape)
-        assert_close(got, wanted, rtol=1e-8, noise=1e-10)
+    require_right(robot, name, folder(robot))
 
 
 @pytest.mark.parametrize("robot", ["iiwa14", "go2", "spherical"])

@@ -2,6 +2,8 @@
 // memory is static, device memory is of the heap, and every copy is checked against it.
 #pragma once
 
+#define FAKE_CUDA
+
 #include <pthread.h>
 
 #include <cstddef>
@@ -117,6 +119,13 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
     if (!fake::within(down ? fake::device : fake::host, to, bytes)) return cudaErrorInvalidValue;
     if (!fake::within(down ? fake::host : fake::device, from, bytes)) return cudaErrorInvalidValue;
     std::memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t)
+{
+    if (!fake::within(fake::device, to, bytes)) return cudaErrorInvalidValue;
+    std::memset(to, value, bytes);
     return cudaSuccess;
 }
 
