@@ -43,13 +43,20 @@ class Source:
     text: str
 
 
-def kernel_source(operation: Operation) -> Source:
-    """Trace and render an operation."""
-    program = trace(operation)
+def kernel_source(operation: Operation, arch: str, program: Program | None = None) -> Source:
+    """Trace and render an operation.
+
+    Args:
+        operation: what to compute.
+        arch: architecture such as ``sm_90``; how a large program lies on a card depends on the
+            shared memory that it has.
+        program: the operation's, if it has been traced.
+    """
+    program = program or trace(operation)
     real = Real(operation.dtype.name)
     # A template of the algorithm's own is about one problem a thread.
     own = operation.algorithm.template
-    mapping = map_program(program, real) if own is None else map_threads(program, real)
+    mapping = map_threads(program, real) if own else map_program(program, real, arch)
     text = render(
         program,
         real,
@@ -90,7 +97,7 @@ def build_operation(operation: Operation, arch: str, cache_dir: Any) -> Build:
     """Return the build of an operation, from the store when it is there."""
 
     def make() -> bytes:
-        return compile_source(kernel_source(operation), arch).pack()
+        return compile_source(kernel_source(operation, arch), arch).pack()
 
     target = {
         "backend": "cuda",

@@ -62,7 +62,7 @@ def command(operation: str, robot: str, **o: Any) -> None:
         raise OptionError("--json goes with --stats")
     check_folder(o["output"])
     require_arch(o["arch"])
-    source = kernel_source(_operation(operation, robot, o))
+    source = kernel_source(_operation(operation, robot, o), o["arch"])
     if show == "source":
         _put(source.text, o["output"])
     elif show == "ptx":

@@ -152,6 +152,8 @@ def emit(
     read: Callable[[int], str],
     chunks: Sequence[Chunk],
     write: Callable[[Chunk, list[str]], list[str]],
+    *,
+    place: Callable[[int, str], list[str]] | None = None,
 ) -> list[str]:
     """Return the statements of one problem.
 
@@ -163,9 +165,13 @@ def emit(
         chunks: the outputs in the pieces they are written in.
         write: statements that write a chunk, given its values' expressions; placed as soon as
             all are known.
+        place: statements that put a value where it belongs, given its expression; placed as
+            soon as it is known, once every input has been read.
     """
     writer = Writer(program, real, read)
     base = program.first_instruction
+    if place is not None:
+        _begin_placing(writer, place)
     due: dict[int, list[Chunk]] = {}
     for chunk in chunks:
         last = max((v for v in chunk.values), default=-1)
@@ -173,8 +179,23 @@ def emit(
     _flush(writer, due.pop(base - 1, []), write)
     for index, (op, a, b) in enumerate(program.instructions):
         writer.instruction(base + index, op, a, b)
+        if place is not None:
+            writer.lines += place(base + index, writer.names[base + index])
         _flush(writer, due.pop(base + index, []), write)
     return writer.lines
+
+
+def _begin_placing(writer: Writer, place: Callable[[int, str], list[str]]) -> None:
+    """Read every input that is read at all, for results may lie over them; place what is known."""
+    program = writer.program
+    read = {x for _, a, b in program.instructions for x in (a, b)} | set(program.results)
+    for value in range(program.num_inputs):
+        if value in read:
+            writer.name(value)
+    writer.lines.append("__syncwarp();")
+    for value in sorted(set(program.results)):
+        if value < program.first_instruction:
+            writer.lines += place(value, writer.name(value))
 
 
 def _flush(

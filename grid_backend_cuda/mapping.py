@@ -24,6 +24,11 @@ WARP = 32
 _CHUNK = 64
 """Scalars of a row written at once, where the row is longer than `_WHOLE`."""
 _WHOLE = 96
+_EAGER = (65, 128)
+"""Widths of a result, in scalars, that is put into shared memory value by value: fewer would fit
+registers, more would take a warp's shared memory."""
+_EAGER_INPUTS = 64
+"""Inputs that a thread can hold at once, beside what it computes."""
 _SHARED_LIMIT = 96 * 1024
 """Bytes a block may take at most: every supported card has them."""
 _DOUBLE_LIMIT = 20 * 1024
@@ -39,6 +44,19 @@ _SPLIT_LIVE_BYTES = 2000
 _SPLIT_BLOCKS = {4: 4, 8: 2}
 """Split blocks that are to fit a multiprocessor, by bytes of a scalar: what binds them is
 fetching code, so warps count for more than a few spills."""
+_SPLIT_WIDE_BLOCKS = 2
+"""The same for wide results, whose parts hold more values."""
+_SPLIT_WARPS = 4
+"""Warps of a split block: a limb's each."""
+_SPLIT_WIDE_WARPS = (5, 4)
+"""The same for wide results, in the order in which they are tried: the trunk, which others wait
+for, has one of its own if shared memory allows."""
+_MULTIPROCESSOR = {
+    f"sm_{n}": k * 1024 - 2048 for n, k in {80: 164, 87: 164, 90: 228, 100: 228, 103: 228}.items()
+}
+"""Bytes of shared memory that a multiprocessor's blocks can share, but for what the driver keeps
+of two."""
+_LEAST_MULTIPROCESSOR = 100 * 1024 - 2048
 _SMALL_LIVE_BYTES = 4 * 58
 _SMALL_BLOCKS, _SMALL_WARPS = 8, 32
 """Blocks of four warps that small programs fit without a spill, in 64 registers a thread: left
@@ -58,8 +76,8 @@ class Staged:
     """Distance of rows in shared memory; padded where bank conflicts would be many."""
     offset: int
     """First scalar in the warp's share."""
-    by_vectors: bool = False
-    """Whether part of a longer row is written and read 16 bytes at a time."""
+    each: int = 1
+    """Scalars that are written and read at a time: 2 or 4 where rows are aligned to it."""
 
     @property
     def contiguous(self) -> bool:
@@ -91,6 +109,12 @@ class Mapping:
     """Blocks for each resident one, where blocks walk the batch; 0 gives every tile a warp of
     its own."""
 
+    min_blocks: int
+    """Blocks that must fit a multiprocessor; 0 leaves it to the compiler."""
+
+    eager: bool
+    """Whether each result goes to shared memory as soon as it is known, over the inputs."""
+
     @property
     def threads(self) -> int:
         """Threads of a block."""
@@ -100,9 +124,6 @@ class Mapping:
     def problems(self) -> int:
         """Problems a block works on at a time."""
         return self.threads
-
-    min_blocks: int
-    """Blocks that must fit a multiprocessor; 0 leaves it to the compiler."""
 
     def shared_bytes(self, real: Real) -> int:
         """Dynamic shared memory of a block."""
@@ -115,8 +136,12 @@ class SplitMapping:
 
     split: Split
     inputs: tuple[Staged | None, ...]
-    outputs: tuple[Staged, ...]
-    """One for each output port, in the result part of shared memory."""
+    outputs: tuple[Staged | None, ...]
+    """One for each output port, in the result part of shared memory; None for a wide one."""
+    chunks: tuple[Chunk, ...]
+    """Rows of the wide ones, each written by one warp as soon as it has it."""
+    staged_chunks: tuple[Staged, ...]
+    """Of each chunk, in its warp's own part of shared memory."""
     tile: int
     """Scalars of shared memory for the inputs of one tile."""
     buffers: int
@@ -141,7 +166,7 @@ class SplitMapping:
     @property
     def min_blocks(self) -> int:
         """Blocks that must fit a multiprocessor."""
-        return _SPLIT_BLOCKS[self.real_bytes]
+        return _SPLIT_WIDE_BLOCKS if self.chunks else _SPLIT_BLOCKS[self.real_bytes]
 
     @property
     def result(self) -> int:
@@ -149,9 +174,20 @@ class SplitMapping:
         return self.tile * self.buffers
 
     @property
+    def row(self) -> int:
+        """First scalar of the rows that warps write, one after the other."""
+        return self.result + sum(WARP * s.pitch for s in self.outputs if s is not None)
+
+    @property
+    def row_size(self) -> int:
+        """Scalars that a warp has for a row of each problem."""
+        most = max((WARP * s.pitch for s in self.staged_chunks), default=0)
+        return most + -most % 4
+
+    @property
     def hand(self) -> int:
         """First scalar of what warps hand over."""
-        return self.result + sum(WARP * s.pitch for s in self.outputs)
+        return self.row + self.warps * self.row_size
 
     @property
     def share(self) -> int:
@@ -168,11 +204,11 @@ def _pitch(size: int) -> int:
     return size if math.gcd(size, WARP) <= 2 else size + 1
 
 
-def map_program(program: Program, real: Real) -> Mapping | SplitMapping:
-    """Decide the mapping from the program's widths and counts."""
+def map_program(program: Program, real: Real, arch: str) -> Mapping | SplitMapping:
+    """Decide the mapping from the program's widths and counts, and the card's shared memory."""
     counts = program.counts
     if counts.operations > _SPLIT_OPERATIONS or counts.live * real.bytes > _SPLIT_LIVE_BYTES:
-        split = map_split(program, real)
+        split = map_split(program, real, arch)
         if split is not None:
             return split
     return map_threads(program, real)
@@ -180,9 +216,11 @@ def map_program(program: Program, real: Real) -> Mapping | SplitMapping:
 
 def map_threads(program: Program, real: Real) -> Mapping:
     """One problem a thread."""
+    eager = _is_eager(program)
     chunks, start = [], 0
     for index, port in enumerate(program.outputs):
-        chunks += _split(index, port, program.results[start : start + port.size])
+        values = program.results[start : start + port.size]
+        chunks += [Chunk(index, 0, values)] if eager else _split(index, port, values)
         start += port.size
     beside = 0 if len(chunks) == 1 else WARP * (_WHOLE + 1)
     staged, offset = _stage_inputs(program, _SHARED_LIMIT // real.bytes - beside)
@@ -200,7 +238,7 @@ def map_threads(program: Program, real: Real) -> Mapping:
     writes = sum(p.size for p in program.outputs)
     ahead = 2 * tile * real.bytes <= _DOUBLE_LIMIT and reads >= writes
     buffers = 2 if ahead else 1
-    warps = 4
+    warps = 2 if eager else 4
     while warps > 1 and tile * buffers * warps * real.bytes > _SHARED_LIMIT // 2:
         warps //= 2
     waves = _WAVES if ahead else 0
@@ -209,27 +247,68 @@ def map_threads(program: Program, real: Real) -> Mapping:
     min_blocks = int(live > _REGISTER_BYTES)
     if warps * _SMALL_BLOCKS == _SMALL_WARPS and live <= _SMALL_LIVE_BYTES:
         min_blocks = _SMALL_BLOCKS
-    return Mapping(warps, staged, tuple(chunks), staged_chunks, tile, buffers, waves, min_blocks)
+    return Mapping(
+        warps, staged, tuple(chunks), staged_chunks, tile, buffers, waves, min_blocks, eager
+    )
 
 
-def map_split(program: Program, real: Real) -> SplitMapping | None:
-    """Parts of the robot across warps; None where that is no help."""
-    split = split_program(program)
-    if split is None or max(split.loads()) * 2 > len(program.instructions):
-        return None
-    if any(p.size > _WHOLE for p in program.outputs):
-        return None
+def _is_eager(program: Program) -> bool:
+    """Whether the one result is too long for registers and short enough for shared memory."""
+    if len(program.outputs) != 1:
+        return False
+    read = sum(p.size for p in program.inputs)
+    least, most = _EAGER
+    return least <= program.outputs[0].size <= most and read <= _EAGER_INPUTS
+
+
+def map_split(program: Program, real: Real, arch: str) -> SplitMapping | None:
+    """Parts of the robot across warps; None where that is no help, or does not fit twice."""
+    chunks, start = [], 0
+    for index, port in enumerate(program.outputs):
+        if port.size > _WHOLE:
+            chunks += _rows(index, port, program.results[start : start + port.size])
+        start += port.size
+    # What holds more values has to fit twice, or nobody works while a part waits.
+    most = _MULTIPROCESSOR.get(arch, _LEAST_MULTIPROCESSOR) // 2 if chunks else _SHARED_LIMIT
+    for warps in _SPLIT_WIDE_WARPS if chunks else (_SPLIT_WARPS,):
+        split = split_program(program, warps, chunks)
+        if split is None or max(split.loads()) * 2 > len(program.instructions):
+            return None
+        for buffers in (1,) if chunks else (2, 1):
+            mapping = _lay_out(program, real, split, chunks, buffers)
+            if mapping.shared_bytes(real) <= most:
+                return mapping
+    return None
+
+
+def _lay_out(
+    program: Program, real: Real, split: Split, chunks: list[Chunk], buffers: int
+) -> SplitMapping:
     staged, tile = _stage_inputs(program, _SHARED_LIMIT // real.bytes)
     tile += -tile % 4
-    outputs, offset = [], 0
+    outputs: list[Staged | None] = []
+    offset = 0
     for port in program.outputs:
+        if port.size > _WHOLE:
+            outputs.append(None)
+            continue
         outputs.append(Staged(port.size, _pitch(port.size), offset))
         offset += WARP * _pitch(port.size)
-    for buffers in (2, 1):
-        mapping = SplitMapping(split, staged, tuple(outputs), tile, buffers, _WAVES, real.bytes)
-        if mapping.shared_bytes(real) <= _SHARED_LIMIT:
-            return mapping
-    return None
+    per_vector = 16 // real.bytes
+    rows = tuple(_stage_chunk(c, program.outputs[c.port].size, 0, per_vector) for c in chunks)
+    return SplitMapping(
+        split, staged, tuple(outputs), tuple(chunks), rows, tile, buffers, _WAVES, real.bytes
+    )
+
+
+def _rows(index: int, port: ProgramPort, values: tuple[int, ...]) -> list[Chunk]:
+    """Rows of a matrix; of what is longer, pieces."""
+    row = port.dims[-1]
+    return [
+        Chunk(index, first, values[first : min(first + _WHOLE, end)])
+        for begin, end in ((k, k + row) for k in range(0, port.size, row))
+        for first in range(begin, end, _WHOLE)
+    ]
 
 
 def _stage_inputs(program: Program, most: int) -> tuple[tuple[Staged | None, ...], int]:
@@ -253,10 +332,11 @@ def _stage_inputs(program: Program, most: int) -> tuple[tuple[Staged | None, ...
 
 def _stage_chunk(chunk: Chunk, width: int, offset: int, per_vector: int) -> Staged:
     size = len(chunk.values)
-    if size != width and size % per_vector == 0 and width % per_vector == 0:
-        # One vector more than the row: eight lanes' vectors then lie in all banks, each once.
-        return Staged(size, size + per_vector, offset, by_vectors=True)
-    return Staged(size, _pitch(size), offset)
+    if size == width and _pitch(size) == size:
+        return Staged(size, size, offset)
+    each = math.gcd(size, width, chunk.first, per_vector)
+    # An odd number of vectors: as many lanes as fill all banks once then meet no bank twice.
+    return Staged(size, each * (size // each | 1), offset, each)
 
 
 def _split(index: int, port: ProgramPort, values: tuple[int, ...]) -> list[Chunk]:

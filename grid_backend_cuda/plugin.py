@@ -47,7 +47,7 @@ class CudaBackend:
         build = build_operation(operation, on.arch, settings.cache_dir)
 
         def ptx() -> bytes:
-            source = kernel_source(operation)
+            source = kernel_source(operation, on.arch)
             return compile_ptx(source.text, source.kernel, on.arch)
 
         return CudaKernel(operation, build, on, ptx)

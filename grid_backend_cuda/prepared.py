@@ -1,7 +1,7 @@
 """Kernels built ahead: machine code and PTX for each architecture. Needs no GPU and no driver.
 
-The mapping of problems to threads follows from the program alone, so a kernel has one source
-and one shape of launch for all architectures.
+How problems lie on a card depends on its shared memory too, so each architecture has a source and
+a shape of launch of its own.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from grid_backend_cuda.launch_data import Build
 from grid_core.artifact import fetch_build
 from grid_core.artifact.identity import source_digest
 from grid_core.backend import PreparedCode
+from grid_core.program import trace
 from grid_core.uniform import UniformArray
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grid_core.backend import BuildSettings, Operation
+    from grid_core.program.program import Program
 
 __all__ = ["prepare", "targets"]
 
@@ -46,15 +48,15 @@ def targets(wanted: Sequence[str] | None) -> dict[str, dict[str, str]]:
 def prepare(
     operation: Operation, wanted: Mapping[str, Mapping[str, str]], settings: BuildSettings
 ) -> list[PreparedCode]:
-    """Compile an operation for each architecture; it is traced and rendered once."""
-    sources: list[Source] = []
+    """Compile an operation for each architecture; it is traced once."""
+    traced: list[Program] = []
     codes = []
     for arch, depends in wanted.items():
 
         def make(arch: str = arch) -> bytes:
-            if not sources:
-                sources.append(kernel_source(operation))
-            return _pack(sources[0], arch)
+            if not traced:
+                traced.append(trace(operation))
+            return _pack(kernel_source(operation, arch, traced[0]), arch)
 
         target = {
             "backend": "cuda",

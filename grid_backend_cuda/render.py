@@ -11,7 +11,7 @@ from attrs import frozen
 
 from grid_backend_cuda.emit import Chunk, Real, emit
 from grid_backend_cuda.mapping import Mapping, SplitMapping, Staged
-from grid_backend_cuda.parts import emit_parts
+from grid_backend_cuda.parts import Targets, emit_parts
 from grid_backend_cuda.trig import far_functions
 from grid_core.errors import BackendError
 
@@ -134,16 +134,33 @@ def _split_code(
     outputs: list[Argument],
 ) -> dict[str, Any]:
     sources = _sources(inputs)
-    targets = [
-        f"result[{s.offset + k} + lane * {s.pitch}]" for s in mapping.outputs for k in range(s.size)
-    ]
-    parts = emit_parts(
-        program, real, mapping.split, lambda v: sources[v], lambda position: targets[position]
-    )
+    staged = dict(zip(mapping.chunks, mapping.staged_chunks, strict=True))
+    places: dict[int, list[str]] = {}
+    start = 0
+    for port, s in zip(program.outputs, mapping.outputs, strict=True):
+        if s is not None:
+            for k, value in enumerate(program.results[start : start + port.size]):
+                target = f"result[{s.offset + k} + lane * {s.pitch}]"
+                places.setdefault(value, []).append(target)
+        start += port.size
+
+    def write(chunk: Chunk, warp: int, values: list[str]) -> list[str]:
+        s, width = staged[chunk], outputs[chunk.port].port.size
+        row = f"share + {mapping.row + warp * mapping.row_size}"
+        target = f"{outputs[chunk.port].symbol} + first * {width} + {chunk.first}"
+        return [
+            "__syncwarp();",
+            *_staging(s, values, real, row),
+            "__syncwarp();",
+            _store(s, width, target, row),
+        ]
+
+    targets = Targets(lambda value: places.get(value, []), mapping.chunks, write)
+    parts = emit_parts(program, real, mapping.split, lambda v: sources[v], targets)
     stores = [
         Argument(a.port, a.symbol, s)
         for a, s in zip(outputs, mapping.outputs, strict=True)
-        if a.port.size
+        if a.port.size and s is not None
     ]
     return {"parts": parts, "stores": stores}
 
@@ -156,33 +173,47 @@ def _body(
     outputs: list[Argument],
 ) -> list[str]:
     sources = _sources(inputs)
-    places = dict(zip(mapping.chunks, mapping.staged_chunks, strict=True))
+    staged = dict(zip(mapping.chunks, mapping.staged_chunks, strict=True))
     # The first chunk to be written shares its memory with nothing, but for the only one, which
     # lies over the inputs. The order is that in which values are known, not that of the chunks.
     fresh = len(mapping.chunks) > 1
 
-    def write(chunk: Chunk, values: list[str]) -> list[str]:
-        s, width = places[chunk], outputs[chunk.port].port.size
+    def store(chunk: Chunk, _: list[str]) -> list[str]:
+        s, width = staged[chunk], outputs[chunk.port].port.size
         target = f"{outputs[chunk.port].symbol} + first * {width} + {chunk.first}"
-        arguments = f"({target}, tile + {s.offset}, rows, lane, vectors);"
+        return ["__syncwarp();", _store(s, width, target, f"tile + {s.offset}")]
+
+    def write(chunk: Chunk, values: list[str]) -> list[str]:
         nonlocal fresh
         lines = [] if fresh else ["__syncwarp();"]
         fresh = False
-        lines += _staging(s, values, real)
-        lines += [
-            "__syncwarp();",
-            f"grid_store<{s.size}, {s.pitch}, {width}>{arguments}",
-        ]
-        return lines
+        return [*lines, *_staging(staged[chunk], values, real, "tile"), *store(chunk, values)]
 
+    if mapping.eager:
+        (chunk,), (s,) = mapping.chunks, mapping.staged_chunks
+        places: dict[int, list[int]] = {}
+        for position, value in enumerate(chunk.values):
+            places.setdefault(value, []).append(position)
+
+        def place(value: int, name: str) -> list[str]:
+            return [
+                f"tile[{s.offset + k} + lane * {s.pitch}] = {name};" for k in places.get(value, ())
+            ]
+
+        return emit(program, real, lambda v: sources[v], mapping.chunks, store, place=place)
     return emit(program, real, lambda v: sources[v], mapping.chunks, write)
 
 
-def _staging(s: Staged, values: list[str], real: Real) -> list[str]:
+def _store(s: Staged, width: int, to: str, tile: str) -> str:
+    """Statement that writes a warp's rows of a chunk to device memory."""
+    return f"grid_store<{s.size}, {s.pitch}, {width}, {s.each}>({to}, {tile}, rows, lane, vectors);"
+
+
+def _staging(s: Staged, values: list[str], real: Real, tile: str) -> list[str]:
     """Statements that write a chunk's values into the thread's row of shared memory."""
-    if not s.by_vectors:
-        return [f"tile[{s.offset + k} + lane * {s.pitch}] = {v};" for k, v in enumerate(values)]
-    vector, each = _VECTORS[real.dtype]
-    row = f"reinterpret_cast<{vector}*>(tile + {s.offset} + lane * {s.pitch})"
+    if s.each == 1:
+        return [f"({tile})[{s.offset + k} + lane * {s.pitch}] = {v};" for k, v in enumerate(values)]
+    vector, each = f"{real.name}{s.each}", s.each
+    row = f"reinterpret_cast<{vector}*>({tile} + {s.offset} + lane * {s.pitch})"
     groups = [values[k : k + each] for k in range(0, len(values), each)]
     return [f"{row}[{k}] = {{{', '.join(group)}}};" for k, group in enumerate(groups)]

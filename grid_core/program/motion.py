@@ -8,6 +8,7 @@ from attrs import frozen
 
 from grid_core.model.types import JointKind
 from grid_core.program.linalg import ZERO3, Rotation, Vec3
+from grid_core.program.regions import TRUNK
 from grid_core.program.scalar import Value, cos, sign, sin
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = [
     "project",
     "quaternion_matrix",
     "rates",
+    "row_regions",
     "scalar_rate",
 ]
 
@@ -155,6 +157,16 @@ def columns(node: Node) -> list[tuple[int, float]]:
         return [(_leader(node, "v_start"), mimic.multiplier)]
     assert start is not None
     return [(start + k, 1.0) for k in range(node.joint.nv)]
+
+
+def row_regions(tree: KinematicTree) -> list[int]:
+    """Region of each velocity entry: that of the joint that owns it."""
+    result = [TRUNK] * tree.model.nv
+    for node in tree.nodes:
+        if node.leader is None:
+            for row, _ in columns(node):
+                result[row] = tree.regions[node.index]
+    return result
 
 
 def joint_dynamics(tree: KinematicTree, qd: Sequence[Value]) -> list[list[Value]]:

@@ -4,19 +4,25 @@ A large robot's program does not fit one thread's registers, but its limbs hardl
 computed for one limb is used by that limb, or handed to the trunk. While an algorithm walks
 the tree, what it writes down is marked with the limb it stands in; a backend may then give
 each limb to a processor of its own. The mark changes no value.
+
+A mark is a hint: who splits a program mends it where sharing and sums have mixed limbs. A firm
+one stays, as where limbs take turns at work that is nobody's own: the columns of a solution.
 """
 
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["TRUNK", "current_region", "limbs", "visit"]
+__all__ = ["TRUNK", "current_region", "firm", "limbs", "number", "visit", "within"]
 
 TRUNK = 0
+
+_FIRM = 1 << 16
 
 SHARES = 4
 """Parts that a robot is cut into, roughly: the limbs of most."""
@@ -48,6 +54,27 @@ def visit(items: Iterable[tuple[T, int]]) -> Iterator[T]:
             yield item
     finally:
         _state.region = before
+
+
+@contextmanager
+def within(region: int, *, firm: bool = False) -> Iterator[None]:
+    """Mark what is traced inside with a region."""
+    before = _state.region
+    _state.region = number(region) | (_FIRM if firm else 0)
+    try:
+        yield
+    finally:
+        _state.region = before
+
+
+def number(mark: int) -> int:
+    """The region that a mark names."""
+    return mark & ~_FIRM
+
+
+def firm(mark: int) -> bool:
+    """Whether a mark is to stay as it is."""
+    return bool(mark & _FIRM)
 
 
 def limbs(parents: Sequence[int]) -> list[int]:

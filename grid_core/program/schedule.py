@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from grid_core.program.greedy import greedy_order
 from grid_core.program.ops import Op
 
 if TYPE_CHECKING:
@@ -88,47 +88,17 @@ def _depth_first(graph: Graph, roots: Sequence[int]) -> list[int]:
     return order
 
 
-def _use_lists(graph: Graph, work: Sequence[int]) -> dict[int, list[int]]:
-    users: dict[int, list[int]] = {}
-    for node in work:
-        for x in _operands(graph, node):
-            users.setdefault(x, []).append(node)
-    return users
-
-
 def _greedy(graph: Graph, work: Sequence[int], roots: Sequence[int]) -> list[int]:
-    users = _use_lists(graph, work)
     kept = set(roots)
-    left = {x: len(u) + (x in kept) for x, u in users.items()}
-    in_work = set(work)
-    waiting = {n: sum(x in in_work for x in _operands(graph, n)) for n in work}
-    rank = {n: i for i, n in enumerate(work)}
 
-    def gain(node: int) -> int:
-        return sum(left[x] == 1 and graph.ops[x] is not Op.CONST for x in _operands(graph, node))
+    def freed(node: int) -> list[int]:
+        return [x for x in _operands(graph, node) if graph.ops[x] is not Op.CONST]
 
-    heap = [(-gain(n), rank[n], n) for n in work if waiting[n] == 0]
-    heapq.heapify(heap)
-    done: set[int] = set()
-    order = []
-    while heap:
-        _, _, node = heapq.heappop(heap)
-        if node in done:
-            continue
-        done.add(node)
-        order.append(node)
-        for x in _operands(graph, node):
-            left[x] -= 1
-            if left[x] == 1:
-                # Its last reader has become worth more.
-                heap_user = next(u for u in users[x] if u not in done) if x not in kept else -1
-                if heap_user >= 0 and waiting[heap_user] == 0:
-                    heapq.heappush(heap, (-gain(heap_user), rank[heap_user], heap_user))
-        for user in users.get(node, ()):
-            waiting[user] -= 1
-            if waiting[user] == 0:
-                heapq.heappush(heap, (-gain(user), rank[user], user))
-    return order
+    left: dict[int, int] = {}
+    for node in work:
+        for x in freed(node):
+            left[x] = left.get(x, int(x in kept)) + 1
+    return greedy_order(work, freed, left)
 
 
 def _peak(graph: Graph, order: Sequence[int], roots: Sequence[int]) -> int:

@@ -11,8 +11,16 @@ from grid_core.program.articulated import ArticulatedInertia
 from grid_core.program.cheapest import cheapest
 from grid_core.program.ldlt import LTDL
 from grid_core.program.linalg import Vec3
-from grid_core.program.motion import Posture, columns, joint_dynamics, postures, project
+from grid_core.program.motion import (
+    Posture,
+    columns,
+    joint_dynamics,
+    postures,
+    project,
+    row_regions,
+)
 from grid_core.program.newton_euler import Wrench, inertial_forces, motions, subtract_external
+from grid_core.program.regions import visit, within
 from grid_core.program.scalar import Value, is_zero
 from grid_core.program.tree import KinematicTree, Node
 
@@ -87,8 +95,15 @@ def _gradient(ctx: Context[Any]) -> tuple[Any, LTDL]:
     forces = ctx.call("inverse_dynamics_gradient", **motion, **extra)["dtau"]
     known = _of_free_base(ctx)
     result = np.empty_like(forces)
+    regions = row_regions(KinematicTree.of(ctx.model, regroup=True))
     for k, column in enumerate(forces.T):
-        result[:, k] = known[k] if k in known else factors.solve([-x for x in column])
+        region = regions[k % ctx.model.nv]
+        if k in known:
+            result[:, k] = known[k]
+        else:
+            with within(region):
+                negated = [-x for x in column]
+            result[:, k] = factors.solve(negated, region)
     return result, factors
 
 
@@ -96,8 +111,10 @@ def _solved(ctx: Context[Any]) -> tuple[LTDL, dict[str, Any], dict[str, Any]]:
     """M's factors, the motion q, q̇ and q̈, and what else acts."""
     extra = {"gravity": ctx["gravity"], "f_ext": ctx.get("f_ext")}
     h = ctx.call("nonlinear_effects", q=ctx["q"], qd=ctx["qd"], **extra)["h"]
-    factors = LTDL(ctx.call("crba", q=ctx["q"])["M"])
-    qdd = factors.solve([u - bias for u, bias in zip(ctx["u"], h, strict=True)])
+    regions = row_regions(KinematicTree.of(ctx.model, regroup=True))
+    factors = LTDL(ctx.call("crba", q=ctx["q"])["M"], regions)
+    rest = [u - bias for u, bias in zip(visit(zip(ctx["u"], regions, strict=True)), h, strict=True)]
+    qdd = factors.solve(rest)
     return factors, {"q": ctx["q"], "qd": ctx["qd"], "qdd": np.array(qdd, dtype=object)}, extra
 
 

@@ -76,7 +76,7 @@ def _options(robot: str, name: str) -> dict[str, Any]:
 @functools.cache
 def source(robot: str, name: str, dtype: str = "float32", present: tuple[str, ...] = ()) -> Source:
     return kernel_source(
-        operation(model(robot), name, present, dtype=dtype, **_options(robot, name))
+        operation(model(robot), name, present, dtype=dtype, **_options(robot, name)), "sm_90"
     )
 
 

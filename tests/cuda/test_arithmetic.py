@@ -204,6 +204,8 @@ def split_functions(source: Source, mapping: SplitMapping) -> tuple[dict[str, li
         ("humanoid", "forward_dynamics", "float32"),
         ("humanoid", "inverse_dynamics", "float64"),
         ("go2", "inverse_dynamics", "float32"),
+        ("go2", "inverse_dynamics_gradient", "float32"),
+        ("go2", "forward_dynamics_gradient", "float32"),
     ],
 )
 def test_parts_in_any_order_within_a_phase(
@@ -211,25 +213,30 @@ def test_parts_in_any_order_within_a_phase(
 ) -> None:
     """No part reads a value before its phase, nor one that another part has overwritten."""
     source = rendered(robot, name, dtype)
-    mapping = map_split(source.program, source.real)
+    mapping = map_split(source.program, source.real, "sm_90")
     assert mapping is not None
     functions, kept = split_functions(source, mapping)
     signature = (
-        "const real* tile, const real* uniform, real** outputs, real* result, real* hand, int lane"
+        "const real* tile, const real* uniform, real** outputs, real* result, real* hand, "
+        "real* share, int lane"
     )
-    host = Host(tmp_path, source.real, functions, signature, kept)
+    host = Host(tmp_path, source.real, functions, signature, _STORE + kept)
     split = mapping.split
     inputs = inputs_for(robot, name, LANES, (), dtype)
     tile, uniform = tile_of(source, mapping, inputs), uniforms(source, inputs)
     ordinary = None
     for order in itertools.permutations(range(split.warps)):
-        result = np.full(LANES * sum(s.pitch for s in mapping.outputs), np.nan, dtype)
+        result = np.full(LANES * sum(s.pitch for s in mapping.outputs if s), np.nan, dtype)
+        share, wide = np.full(mapping.share, np.nan, dtype), results_of(source)
         hand = np.full(LANES * max(1, split.num_slots), np.nan, dtype)
         for lane, phase, warp in itertools.product(range(LANES), range(split.phases), order):
             host.function(f"w{warp}_{phase}")(
-                *map(pointer, (tile, uniform)), None, *map(pointer, (result, hand)), lane
+                *map(pointer, (tile, uniform)),
+                pointers(wide),
+                *map(pointer, (result, hand, share)),
+                lane,
             )
-        got = unstaged(source, mapping, result)
+        got = wide | unstaged(source, mapping, result)
         if ordinary is None:
             ordinary = got
             compare(source, got, inputs, tolerance(robot, name, dtype, inputs))
@@ -240,6 +247,8 @@ def test_parts_in_any_order_within_a_phase(
 def unstaged(source: Source, mapping: SplitMapping, result: Any) -> dict[str, Any]:
     got = {}
     for port, staged in zip(source.program.outputs, mapping.outputs, strict=True):
+        if staged is None:
+            continue
         rows = [
             result[staged.offset + lane * staged.pitch :][: staged.size] for lane in range(LANES)
         ]

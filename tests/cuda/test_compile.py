@@ -68,7 +68,7 @@ def test_every_architecture(arch: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_120"])
 def test_a_split_kernel_on_other_architectures(arch: str) -> None:
-    split = map_split(source("go2", "inverse_dynamics").program, Real("float32"))
+    split = map_split(source("go2", "inverse_dynamics").program, Real("float32"), "sm_90")
     assert split is not None
     found = source("go2", "inverse_dynamics")
     text = render(found.program, found.real, split, robot="go2")

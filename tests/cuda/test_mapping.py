@@ -10,7 +10,14 @@ import pytest
 
 from grid_backend_cuda.compiler import compile_cubin
 from grid_backend_cuda.emit import Real
-from grid_backend_cuda.mapping import Mapping, map_split, map_threads
+from grid_backend_cuda.mapping import (
+    WARP,
+    Mapping,
+    SplitMapping,
+    map_program,
+    map_split,
+    map_threads,
+)
 from grid_backend_cuda.render import kernel_name, render
 from tests.cuda.kernels import DTYPES, FULL, source
 from tests.program.expressions import program_of
@@ -138,7 +145,7 @@ def test_an_input_that_is_too_wide_for_shared_memory_stays_where_it_is(dtype: st
 
 def test_a_split_shares_one_tile() -> None:
     found = source("humanoid", "forward_dynamics")
-    mapping = map_split(found.program, found.real)
+    mapping = map_split(found.program, found.real, "sm_90")
     assert mapping is not None
     assert mapping.problems == 32
     assert mapping.threads == 128
@@ -149,6 +156,39 @@ def test_a_split_shares_one_tile() -> None:
     assert mapping.hand >= mapping.result + max(e for _, e in spans(mapping.outputs))
 
 
-def test_wide_outputs_are_not_split() -> None:
-    found = source("humanoid", "crba")
-    assert map_split(found.program, found.real) is None
+@pytest.mark.parametrize("name", ["inverse_dynamics_gradient", "forward_dynamics_gradient"])
+def test_wide_outputs_are_written_by_rows(name: str) -> None:
+    """Each by the warp that computes most of it, in its own memory."""
+    found = source("go2", name)
+    mapping = map_split(found.program, found.real, "sm_90")
+    assert mapping is not None
+    nv = found.program.outputs[0].dims[0]
+    assert [c.first for c in mapping.chunks] == [k * 2 * nv for k in range(nv)]
+    assert all(WARP * s.pitch <= mapping.row_size for s in mapping.staged_chunks)
+    assert mapping.hand >= mapping.row + mapping.warps * mapping.row_size
+    assert len({warp for warp, _ in mapping.split.writers}) >= 4
+    assert 2 * mapping.shared_bytes(found.real) <= 228 * 1024 - 2048
+
+
+def test_wide_outputs_that_do_not_fit_twice_stay_whole() -> None:
+    """On a card with less shared memory."""
+    found = source("go2", "forward_dynamics_gradient")
+    assert isinstance(map_program(found.program, found.real, "sm_90"), SplitMapping)
+    assert isinstance(map_program(found.program, found.real, "sm_120"), Mapping)
+
+
+def test_a_result_that_is_too_long_for_registers_is_put_down_value_by_value() -> None:
+    found = source("iiwa14", "inverse_dynamics_gradient", "float32", ("qdd",))
+    assert isinstance(found.mapping, Mapping)
+    assert found.mapping.eager
+    assert found.mapping.buffers == 1
+    (staged,) = found.mapping.staged_chunks
+    assert (staged.size, staged.pitch, staged.offset) == (98, 98, 0)
+    body = found.text[found.text.index("for (; first < batch") :]
+    lines = [line.strip() for line in body.splitlines()]
+    placed = [k for k, line in enumerate(lines) if line.startswith("tile[") and "lane * 98" in line]
+    assert len(placed) == 98
+    assert (
+        "__syncwarp();"
+        in lines[max(k for k, x in enumerate(lines) if "const float x" in x) : placed[0]]
+    )

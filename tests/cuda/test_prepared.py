@@ -53,7 +53,7 @@ def test_each_architecture_has_machine_code_and_ptx() -> None:
 def test_the_record_says_all_that_a_build_does(name: str) -> None:
     """Read back, it is the build that a GPU would get, with the same machine code."""
     asked = operation(model("iiwa14"), name, (), dtype="float32")
-    direct = compile_source(kernel_source(asked), "sm_90")
+    direct = compile_source(kernel_source(asked, "sm_90"), "sm_90")
     code = next(c for c in prepared(name) if (c.target, c.suffix) == ("sm_90", "cubin"))
     assert build_of(code.launch, code.data) == direct
     assert launch_of(direct, asked) == code.launch

@@ -61,7 +61,9 @@ def test_a_port_may_be_called_what_c_and_cuda_have_already(names: tuple[str, str
     algorithm = made_up(
         lambda ctx: {outputs[0].name: ctx[first] * ctx[second]}, inputs=inputs, outputs=outputs
     )
-    made = compile_source(kernel_source(operation(pendulum(), algorithm, dtype="float32")), "sm_90")
+    made = compile_source(
+        kernel_source(operation(pendulum(), algorithm, dtype="float32"), "sm_90"), "sm_90"
+    )
     assert made.inputs == names
     assert made.uniform == (second,)
     assert made.outputs == ("double",)
@@ -89,7 +91,7 @@ def test_an_algorithms_own_template_replaces_blocks(tmp_path: Path, file: str) -
     own = tmp_path / file
     own.write_text(TEMPLATE, encoding="utf-8")
     algorithm = evolve(made_up(lambda ctx: {"y": ctx["q"][:1]}), template=str(own))
-    found = kernel_source(operation(pendulum(), algorithm, dtype="float32"))
+    found = kernel_source(operation(pendulum(), algorithm, dtype="float32"), "sm_90")
     assert "by its own hand" in found.text
     assert "grid_far_sin" in found.text
     assert compile_source(found, "sm_90").registers > 0

@@ -95,14 +95,14 @@ def test_the_same_program_is_split_the_same_way() -> None:
 def test_a_chain_is_not_split(robot: str, name: str) -> None:
     found = source(robot, name)
     assert split_program(found.program) is None
-    assert map_split(found.program, found.real) is None
+    assert map_split(found.program, found.real, "sm_90") is None
 
 
 def test_large_programs_are_split_and_small_ones_are_not() -> None:
     large = source("humanoid", "forward_dynamics")
-    assert isinstance(map_program(large.program, large.real), SplitMapping)
+    assert isinstance(map_program(large.program, large.real, "sm_90"), SplitMapping)
     small = source("go2", "inverse_dynamics")
-    assert map_program(small.program, small.real) == map_threads(small.program, small.real)
+    assert map_program(small.program, small.real, "sm_90") == map_threads(small.program, small.real)
 
 
 def test_a_split_that_leaves_most_to_one_warp_is_refused() -> None:
@@ -110,7 +110,7 @@ def test_a_split_that_leaves_most_to_one_warp_is_refused() -> None:
     split = split_program(found.program)
     assert split is not None
     assert max(split.loads()) * 2 > len(found.program.instructions)
-    assert map_split(found.program, found.real) is None
+    assert map_split(found.program, found.real, "sm_90") is None
 
 
 def test_a_program_without_regions_is_not_split() -> None:
