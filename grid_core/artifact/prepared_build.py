@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import evolve, fields
+from attrs import evolve
 
 from grid_core.abi import slot_of
 from grid_core.arguments import checked_options
@@ -15,6 +15,14 @@ from grid_core.artifact.consumer import ConsumerArtifact
 from grid_core.artifact.prepared_check import check_expected, read_prepared, require_expected
 from grid_core.artifact.prepared_compile import artifact_files, compile_plan
 from grid_core.artifact.prepared_identity import content_identity
+from grid_core.artifact.prepared_options import (
+    Targets,
+    encodable,
+    find_backends,
+    given_options,
+    read_names,
+    read_place,
+)
 from grid_core.artifact.prepared_plan import Plan, note_operations, read_calls
 from grid_core.artifact.prepared_publish import locked, publish, require_replaceable
 from grid_core.artifact.prepared_request import Request
@@ -22,29 +30,23 @@ from grid_core.backend import BuildSettings
 from grid_core.binding import Binding
 from grid_core.descriptor.build import describe
 from grid_core.descriptor.validate import validate
-from grid_core.errors import ArtifactError, DescriptorError, OptionError
+from grid_core.errors import ArtifactError, DescriptorError
 from grid_core.header import header_text
-from grid_core.load_options import DEFAULT_DTYPE, LoadOptions, as_path
+from grid_core.load_options import DEFAULT_DTYPE, LoadOptions
 from grid_core.loading import arithmetic_options
 from grid_core.plugins import plugin_manager
 from grid_core.reading import read_model, require_one_source
-from grid_core.wording import listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grid_core.artifact.prepared_check import Prepared
-    from grid_core.backend import PreparingBackend
     from grid_core.description.calibration import Calibration
     from grid_core.model.types import RobotModel
     from grid_core.plugins import PluginManager, Selection
 
 __all__ = ["build_artifact"]
 
-_NO_CONTENT = frozenset(
-    {"backend", "cache_dir", "calibration", "device", "dtype", "num_threads", "strict"}
-)
-"""Options of a load that are not part of what an artifact follows from, or are in another form."""
 _HEADER_MODULES = ("grid_core", "grid_backend_cuda")
 """Whose source the header follows from."""
 
@@ -119,7 +121,7 @@ def build_artifact(
         ModelError, UnknownAlgorithm, UnknownName, PluginConflict: as `grid_core.load_robot`.
     """
     require_one_source(source, urdf_string)
-    place = _place(directory)
+    place = read_place(directory)
     check_expected(expected_descriptor_id)
     options = LoadOptions.check(
         {
@@ -140,20 +142,15 @@ def build_artifact(
     plugins = plugin_manager()
     model = read_model(source, urdf_string, options, plugins)
     if options.name is not None:
-        model = evolve(model, name=_encodable(options.name))
+        model = evolve(model, name=encodable(options.name))
     _check_descriptor(model, expected_descriptor_id, place)
-    chosen = {"cpu": _names(instruction_sets, "instruction_sets"), "cuda": _names(architectures)}
-    found = _backends(_names(backends, "backends") or (), chosen, options, plugins)
+    chosen = {
+        "cpu": read_names(instruction_sets, "instruction_sets"),
+        "cuda": read_names(architectures),
+    }
+    found = find_backends(read_names(backends, "backends") or (), chosen, options, plugins)
     request = _request(model, options, found, read_calls(calls), plugins)
     return _build(place, request, expected_descriptor_id)
-
-
-def _encodable(name: str) -> str:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise OptionError(f"name has an unpaired surrogate, which UTF-8 lacks: {name!r}") from None
-    return name
 
 
 def _check_descriptor(model: RobotModel, expected: str | None, place: Path) -> None:
@@ -189,58 +186,10 @@ def _kept(place: Path, identity: str | None, expected: str | None) -> Prepared |
     return prepared if prepared.manifest.content_id == identity else None
 
 
-def _place(directory: object) -> Path:
-    if not isinstance(directory, str | os.PathLike) or not os.fspath(directory):
-        raise OptionError(f"directory must be a folder to build into; got {directory!r}")
-    # What a link points to is replaced, not the link.
-    place = Path(os.path.realpath(as_path(directory, "directory")))
-    if not place.name:
-        raise OptionError(f"directory must be a folder to build into; got {str(directory)!r}")
-    return place
-
-
-def _names(value: object, option: str = "architectures") -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not all(isinstance(n, str) for n in names):
-        raise OptionError(f"{option} must be a name or a list of names; got {value!r}")
-    if not names or len(set(names)) < len(names):
-        raise OptionError(f"{option} must name at least one, and none twice; got {value!r}")
-    return tuple(names)
-
-
-def _backends(
-    names: Sequence[str],
-    chosen: Mapping[str, Sequence[str] | None],
-    options: LoadOptions,
-    plugins: PluginManager,
-) -> tuple[tuple[PreparingBackend, Mapping[str, Mapping[str, str]]], ...]:
-    found = []
-    for name in names:
-        backend: Any = plugins.backends.take(name).value
-        if not hasattr(backend, "prepare"):
-            able = [
-                n
-                for n, offers in plugins.backends.claims.items()
-                if all(hasattr(offer.value, "prepare") for offer in offers)
-            ]
-            raise OptionError(
-                f"backends: {name!r} cannot compile ahead; there are {listing(sorted(able))}"
-            )
-        if options.dtype is not None and options.dtype not in backend.dtypes:
-            raise OptionError(
-                f"the backend {name!r} computes in {listing(backend.dtypes)}; "
-                f"dtype={options.dtype!r} is not among them"
-            )
-        found.append((backend, backend.prepared_targets(chosen.get(name))))
-    return tuple(found)
-
-
 def _request(
     model: RobotModel,
     load: LoadOptions,
-    backends: tuple[tuple[PreparingBackend, Mapping[str, Mapping[str, str]]], ...],
+    backends: Targets,
     calls: tuple[tuple[str, Mapping[str, Any]], ...],
     plugins: PluginManager,
 ) -> Request:
@@ -276,16 +225,7 @@ def _request(
             optional_inputs=_without_slot(plan, selection),
             plugins=plugins,
         ),
-        given={
-            **{
-                option.name: _shown(getattr(load, option.name))
-                for option in fields(LoadOptions)
-                if option.name not in _NO_CONTENT
-            },
-            "calls": [[name, {k: _shown(v) for k, v in some.items()}] for name, some in calls],
-            "dtype": dtype.name,
-            "backends": {backend.name: list(targets) for backend, targets in backends},
-        },
+        given=given_options(load, dtype, backends, calls),
         settings=BuildSettings(cache_dir=load.cache_dir, num_threads=load.num_threads),
     )
 
@@ -300,12 +240,3 @@ def _without_slot(plan: Plan, selection: Selection) -> tuple[str, ...]:
         if port.name in operation.present and slot_of(port) is None
     }
     return tuple(sorted(found))
-
-
-def _shown(value: Any) -> Any:
-    """Return an argument of a call as plain JSON data, for the record."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, list | tuple):
-        return [_shown(member) for member in value]
-    return repr(value)
