@@ -27,7 +27,7 @@ import numpy as np
 from attrs import frozen
 
 from grid_core.identification.cone_program import ConeProgram, Point, transposed
-from grid_core.identification.interior_point import PrimalDual, follow, ridge, starting_point
+from grid_core.identification.interior_point import PrimalDual, Ridge, follow, starting_point
 from grid_core.identification.prior import body_directions
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConsistentProblem", "Stage"]
 
-_NEWTON_STEPS = 20
+_NEWTON_STEPS = 10
 _NEAR = 0.3
 """Newton decrement, in units of √λ, below which the objective is within λ its square of the least
 (Boyd & Vandenberghe 2004, Convex optimization, 9.6.3)."""
@@ -120,7 +120,7 @@ class ConsistentProblem:
         decrement = np.inf
         for _ in range(_NEWTON_STEPS):
             step, slope = self._newton_step(point, weight)
-            decrement = float(np.sqrt(max(-slope, 0.0) / weight))
+            decrement = float(np.sqrt(abs(slope) / weight))
             if decrement < _EXACT:
                 break
             moved = self._search(point, weight, step, slope, objectives[-1])
@@ -163,7 +163,7 @@ class ConsistentProblem:
         """Return the minimum of the quadratic model in u, shape (p,), and the slope towards it."""
         M, v, residual = self._through(point), self._pull(point), self.program.residual(point)
         root = np.sqrt(weight)
-        u = ridge(M / root, -v, residual / root)
+        u = Ridge(M / root).solve(-v, residual / root)
         return u, float((M.T @ residual + weight * v) @ u)
 
     def _search(

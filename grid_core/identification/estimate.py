@@ -56,9 +56,9 @@ def estimate(
     fits = {"ols": ordinary_fit(total), "wls": weighted_fit(total)}
     prior = _prior(Layout.of(robot), information)
     validation = _validate(information, base, prior, fits["wls"], prior_weight)
-    weight = validation.prior_weight if validation else prior_weight or _DEFAULT_WEIGHT
+    path = validation.path if validation else (prior_weight or _DEFAULT_WEIGHT,)
     problem = consistent_problem(fits["wls"], base, information.reference, prior)
-    (stage,) = problem.path((weight,))
+    *_, stage = problem.path(path)
 
     reference = base.of(information.reference)
     estimates = {
@@ -81,13 +81,13 @@ def estimate(
         row_names=rows,
         initial=information.reference,
         estimates=estimates,
-        standard_deviations=np.sqrt(np.diagonal(problem.covariance(stage.point, weight))),
+        standard_deviations=np.sqrt(np.diagonal(problem.covariance(stage.point, stage.weight))),
         structure=structure,
         base=base,
         fits=fits,
         condition_number=fits["wls"].normal.condition,
         scaled_condition_number=fits["wls"].normal.scaled_condition,
-        prior_weight=weight,
+        prior_weight=stage.weight,
         converged=stage.converged,
         rms={
             name: np.sqrt(total.residuals(base.of(values) - reference) / total.samples)

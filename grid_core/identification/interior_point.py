@@ -22,12 +22,13 @@ from grid_core.identification.cone_program import ConeProgram, Point, transposed
 if TYPE_CHECKING:
     from grid_core.model.types import Array
 
-__all__ = ["PrimalDual", "follow", "ridge", "starting_point"]
+__all__ = ["PrimalDual", "Ridge", "follow", "starting_point"]
 
 _MOST_ITERATIONS = 200
 _CENTRED = 1e-6
 """Relative distance of P Z from λ 1 at which Newton's method on the primal problem takes over."""
 _TO_BOUNDARY = 0.98
+_REFINEMENTS = 2
 _SHORT = 0.5
 """A corrected step that cannot be made longer is compared with one that only centres."""
 _CENTRING = 0.5
@@ -88,17 +89,29 @@ def follow(program: ConeProgram, weight: float, start: PrimalDual) -> PrimalDual
     return state
 
 
-def ridge(M: Array, push: Array, residual: Array) -> Array:
-    """Return u with (Mᵀ M + 1) u = push - Mᵀ residual, solved in the space of the residual.
+class Ridge:
+    """Solves (Mᵀ M + 1) u = push - Mᵀ residual in the space of the residual.
 
-    There it is well conditioned, however little the rows of M say about most of u.
+    There it is as well conditioned as what the rows of M tell, however little they say about most
+    of u.
     """
-    inner = M @ M.T
-    inner[np.diag_indices_from(inner)] += 1.0
-    root = np.sqrt(np.diagonal(inner))
-    y = np.linalg.solve(inner / np.outer(root, root), (M @ push + residual) / root) / root
-    u: Array = push - M.T @ y
-    return u
+
+    def __init__(self, M: Array) -> None:
+        self._M = M
+        inner = M @ M.T
+        inner[np.diag_indices_from(inner)] += 1.0
+        scale = 1.0 / np.sqrt(np.diagonal(inner))
+        self._inverse = scale[:, None] * np.linalg.inv(inner * np.outer(scale, scale)) * scale
+
+    def solve(self, push: Array, residual: Array) -> Array:
+        """Return u, shape (p,)."""
+        M = self._M
+        right = M @ push + residual
+        y = self._inverse @ right
+        for _ in range(_REFINEMENTS):
+            y = y + self._inverse @ (right - M @ (M.T @ y) - y)
+        u: Array = push - M.T @ y
+        return u
 
 
 class _Step:
@@ -115,7 +128,7 @@ class _Step:
         self._ell = np.sqrt(point.positive * state.positive)
         self._free = point.free
         self._free_scale = program.free_scale / np.sqrt(weight)
-        self._M = program.through(self._R, self._w, self._free_scale)
+        self._through = program.through(self._R, self._w, self._free_scale)
         self._residual = program.residual(point)
         prior = program.prior
         ratio = np.linalg.solve(prior.factors, self._R)
@@ -141,6 +154,7 @@ class _Step:
 
     def taken(self) -> PrimalDual:
         """Return the point after a step."""
+        self._ridge = Ridge(self._through)
         mean = float(np.mean(self._squares))
         predicted = self._direction(self._weight, None)
         length = min(1.0, self._longest(predicted))
@@ -175,7 +189,7 @@ class _Step:
             positive = positive - dx * dz
         bodies = 2.0 * bodies / (self._diagonal[:, :, None] + self._diagonal[:, None, :])
         both = self._program.packed(bodies, positive / self._ell, np.zeros_like(self._free))
-        u = ridge(self._M, both + self._here() - self._linear, self._residual)
+        u = self._ridge.solve(both + self._here() - self._linear, self._residual)
         return _Direction(u, both - u)
 
     def _here(self) -> Array:

@@ -11,9 +11,10 @@ from grid_core.identification.consistent import ConsistentProblem
 from grid_core.identification.least_squares import ordinary_fit, weighted_fit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from grid_core.identification.base_parameters import BaseParameters
+    from grid_core.identification.consistent import Stage
     from grid_core.identification.information import Information
     from grid_core.identification.least_squares import BaseFit
     from grid_core.identification.prior import Prior
@@ -23,6 +24,9 @@ __all__ = ["Validation", "consistent_problem", "cross_validate"]
 
 _AS_GOOD = 1e-3
 """How much larger held-out errors may be for the sake of staying nearer to the description."""
+_SETTLED = 1e-5
+"""Gain of a tenfold lighter prior below which no lighter one is tried, if the unconstrained fit is
+no better either."""
 
 
 @frozen(eq=False)
@@ -36,13 +40,18 @@ class Validation:
     rms_of_folds: dict[str, Array]
     """The same of each fold, shape (folds, nv)."""
     prior_weights: tuple[float, ...]
-    """The weights of the prior that were tried, falling."""
+    """The weights of the prior that were tried, falling, until less changed nothing."""
     losses: Array
     """Mean square error of each, in units of the rows' noise, shape (len(prior_weights),)."""
     prior_weight: float
     """The greatest whose loss is within 0.1 % of the least."""
     converged: bool
-    """Whether all consistent fits are at their minima."""
+    """Whether the consistent fits are at their minima; weights at which one is not are left out."""
+
+    @property
+    def path(self) -> tuple[float, ...]:
+        """The weights that were tried down to the chosen one."""
+        return self.prior_weights[: self.prior_weights.index(self.prior_weight) + 1]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a JSON document can hold."""
@@ -88,10 +97,8 @@ def cross_validate(
         noise: standard deviation of each row, shape (nv,).
         prior_weights: weights of the prior to try, falling.
     """
-    reference = base.of(information.reference)
     squares: dict[str, list[Array]] = {"description": [], "ols": [], "wls": []}
-    tried: list[Array] = []
-    converged = True
+    paths: list[Iterator[Stage]] = []
     for k, held_out in enumerate(information.folds):
         train = information.total(leave_out=k)
         weighted = weighted_fit(train)
@@ -99,21 +106,53 @@ def cross_validate(
         squares["ols"].append(held_out.residuals(ordinary_fit(train).delta))
         squares["wls"].append(held_out.residuals(weighted.delta))
         problem = consistent_problem(weighted, base, information.reference, prior)
-        stages = list(problem.path(prior_weights))
-        converged = converged and all(stage.converged for stage in stages)
-        deltas = [base.of(stage.parameters) - reference for stage in stages]
-        tried.append(np.array([held_out.residuals(delta) for delta in deltas]))
-    samples = np.array([fold.samples for fold in information.folds])
-    errors = np.sum(tried, axis=0)
-    losses = np.mean(errors / noise**2, axis=1) / np.sum(samples)
+        paths.append(problem.path(prior_weights))
+    tried, losses, converged = _lightened(information, base, noise, paths, squares["wls"])
     chosen = int(np.flatnonzero(losses <= (1.0 + _AS_GOOD) * np.min(losses))[0])
-    squares["consistent"] = [fold[chosen] for fold in tried]
+    squares["consistent"] = tried[chosen]
+    samples = np.array([fold.samples for fold in information.folds])
     return Validation(
         folds=len(samples),
         rms={name: np.sqrt(np.sum(s, axis=0) / np.sum(samples)) for name, s in squares.items()},
         rms_of_folds={name: np.sqrt(np.array(s) / samples[:, None]) for name, s in squares.items()},
-        prior_weights=tuple(prior_weights),
+        prior_weights=tuple(prior_weights[: len(losses)]),
         losses=losses,
         prior_weight=prior_weights[chosen],
         converged=converged,
     )
+
+
+def _lightened(
+    information: Information,
+    base: BaseParameters,
+    noise: Array,
+    paths: Sequence[Iterator[Stage]],
+    unconstrained: Sequence[Array],
+) -> tuple[list[list[Array]], Array, bool]:
+    """Make the prior lighter as long as that helps, and as long as every fold's fit converges.
+
+    Returns:
+        For each weight that was tried the folds' held-out squares; their losses; whether the fits
+        converged, which is False for the first weight only: later ones are then left out.
+    """
+    samples = sum(fold.samples for fold in information.folds)
+    reference = base.of(information.reference)
+
+    def loss(errors: Sequence[Array]) -> float:
+        return float(np.mean(np.sum(errors, axis=0) / noise**2) / samples)
+
+    tried: list[list[Array]] = []
+    losses: list[float] = []
+    converged = True
+    for stages in zip(*paths, strict=True):
+        converged = all(stage.converged for stage in stages)
+        if not converged and tried:
+            break
+        deltas = [base.of(stage.parameters) - reference for stage in stages]
+        pairs = zip(information.folds, deltas, strict=True)
+        tried.append([held_out.residuals(delta) for held_out, delta in pairs])
+        losses.append(loss(tried[-1]))
+        settled = len(losses) > 1 and losses[-1] > (1.0 - _SETTLED) * losses[-2]
+        if not converged or (settled and losses[-1] < (1.0 + _AS_GOOD) * loss(unconstrained)):
+            break
+    return tried, np.array(losses), converged or len(tried) > 1
