@@ -16,7 +16,8 @@ import click
 
 from grid_core.bench.contender import Declined
 from grid_core.bench.gpu_table import table
-from grid_core.bench.grid_rbd_contender import METHODS, GridRbdContender
+from grid_core.bench.grid_rbd_contender import GridRbdContender
+from grid_core.bench.grid_rbd_order import METHODS
 from grid_core.bench.grid_rbd_robot import find_grid_rbd, prebuild
 from grid_core.bench.lineup import DEVICE_BATCHES, line_up
 from grid_core.bench.plot import check_plot, plot

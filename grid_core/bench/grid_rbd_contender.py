@@ -5,38 +5,21 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from attrs import field, frozen
 
 from grid_core.bench.contender import Declined, Prepared
 from grid_core.bench.device_boundaries import Steps
 from grid_core.bench.device_contender import moved_bytes
+from grid_core.bench.grid_rbd_order import METHODS
 from grid_core.bench.grid_rbd_robot import MAX_BATCH, GridRbdRobot, find_grid_rbd
-from grid_core.model.parameters import inertial_permutation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from grid_core.bench.case import Case
     from grid_core.bench.device import Device
 
-__all__ = ["METHODS", "GridRbdContender", "GridRbdRobots", "columns_in_our_order"]
-
-METHODS = {
-    "inverse_dynamics": ("q", "qd", "qdd"),
-    "nonlinear_effects": ("q", "qd"),
-    "generalized_gravity": ("q",),
-    "forward_dynamics": ("q", "qd", "u"),
-    "aba": ("q", "qd", "u"),
-    "crba": ("q",),
-    "minv": ("q",),
-    "inverse_dynamics_regressor": ("q", "qd", "qdd"),
-}
-"""Its methods that have the same name and results as operations, and what they take."""
-
-
-_BY_PARAMETER = {"inverse_dynamics_regressor"}
-"""Those whose last axis is of parameters, ten a body."""
+__all__ = ["GridRbdContender", "GridRbdRobots"]
 
 
 @frozen
@@ -95,48 +78,33 @@ class GridRbdContender:
             Declined: it has no such operation, the batch is too large, or the robot not the same.
         """
         name = case.algorithm.name
-        takes = METHODS.get(name, ())
-        if name not in self.robots.algorithms or not {*case.inputs, *case.shared} <= set(takes):
+        method = METHODS.get(name)
+        known = method is not None and set(case.inputs) <= set(method.takes)
+        if method is None or not known or name not in self.robots.algorithms:
             raise Declined(f"grid-rbd is not compared in {case.benchmark.label}")
         if case.batch > MAX_BATCH:
             raise Declined(f"grid-rbd is built for batches up to {MAX_BATCH}")
         moved = moved_bytes(case, self.dtype)
         robot = self.robots.get(case)
-        method = getattr(robot.handle, name)
-        states = [case.inputs[one][:, robot.columns(one)] for one in takes if one in case.inputs]
+        call = functools.partial(getattr(robot.handle, name), **_shared(case))
+        given = [one for one in method.takes if one in case.inputs]
+        states = [case.inputs[one][:, robot.columns(one)] for one in given]
         sets = self.device.sets(states, batch=case.batch, dtype=self.dtype, moved=moved)
         return Steps(
             device=self.device,
             who=f"grid-rbd's {name}",
-            calls=[functools.partial(method, *one) for one in sets],
+            calls=[functools.partial(call, *one) for one in sets],
             batch=case.batch,
             drawn=case.drawn,
-            order=functools.partial(
-                columns_in_our_order if name in _BY_PARAMETER else _in_our_order,
-                back=list(robot.back),
-            ),
+            order=functools.partial(method.in_order, order=robot.order),
             details={"bytes": moved},
-            note="" if robot.back == tuple(range(len(robot.back))) else "joints in its own order",
+            note="" if robot.order.same else "joints in its own order",
         ).prepare(self.boundary)
 
 
-def _in_our_order(results: Sequence[Any], *, back: list[int]) -> list[Any]:
-    """Permute vectors, and matrices on both axes."""
-    vectors = [result[:, back] for result in results]
-    return [x if x.ndim < 3 else x[:, :, back] for x in vectors]
-
-
-def columns_in_our_order(results: Sequence[Any], *, back: list[int]) -> list[Any]:
-    """Permute the rows as vectors, the columns body by body and within each body.
-
-    It has the inertia row by row: Ixx, Ixy, Ixz, Iyy, Iyz, Izz. A free base is its body 0.
-    """
-    own = np.argsort(inertial_permutation("grid"))
-    found = []
-    for result in results:
-        several = len(back) - result.shape[2] // 10
-        bodies = [v - several for v in back if v >= 6] if several else back
-        bodies = [0, *bodies] if several else bodies
-        columns = [10 * body + k for body in bodies for k in own.tolist()]
-        found.append(result[:, back][:, :, columns])
-    return found
+def _shared(case: Case) -> dict[str, Any]:
+    """Name the targets that a call chooses, and where the tools are in their frames."""
+    if not case.shared:
+        return {}
+    names = [case.model.joints[int(body)].name for body in case.shared["body"]]
+    return {"ee_joint_names": names, "ee_offsets": list(case.shared["placement"])}

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from attrs import field, frozen
 
 from grid_core.bench.contender import Declined
+from grid_core.bench.grid_rbd_order import Order
 from grid_core.errors import OptionError
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class GridRbdRobot:
     """For each entry of its q, the place in Grid's."""
     v: tuple[int, ...]
     """For each entry of its velocities, the place in Grid's."""
-    back: tuple[int, ...]
-    """For each entry of Grid's velocities, the place in its own."""
+    order: Order
+    """Where in its results Grid's entries are."""
 
     @classmethod
     def load(
@@ -86,7 +87,7 @@ class GridRbdRobot:
                 f"not {ours.nq} and {ours.nv}"
             )
         back = tuple(v.index(k) for k in range(len(v)))
-        return cls(handle, q, v, back)
+        return cls(handle, q, v, Order(back, match_ends(names or (), ours)))
 
     def columns(self, name: str) -> list[int]:
         """Return the places in Grid's array of the entries of an input's."""
@@ -119,6 +120,19 @@ def match_joints(names: Iterable[str], ours: RobotModel) -> tuple[tuple[int, ...
         q.append(joint.q_start)
         v.append(joint.v_start)
     return tuple(q), tuple(v)
+
+
+def match_ends(names: Iterable[str], ours: RobotModel) -> tuple[int, ...]:
+    """Return for each of Grid's end effectors, the joints that carry none, its place among its.
+
+    Args:
+        names: its joints in the order of its vectors, the order of its end effectors too.
+        ours: the robot.
+    """
+    carrying = {joint.parent for joint in ours.joints}
+    mine = [joint.name for joint in ours.joints if joint.id not in carrying]
+    theirs = [name for name in names if name in mine]
+    return tuple(theirs.index(name) for name in mine if name in theirs)
 
 
 def prebuild(
