@@ -32,7 +32,7 @@ namespace fake {
 
 struct index { int x = 0; };
 inline thread_local index thread_index;
-inline index block_index, grid_size;
+inline index block_index, block_size, grid_size;
 inline pthread_barrier_t barrier;
 inline std::map<const char*, std::size_t> device, host;
 inline std::vector<std::string> calls;
@@ -48,13 +48,15 @@ inline bool fails(const std::string& name)
     return true;
 }
 
+// Whether bytes lie in what was allocated. Host memory that was not may be anything of the caller's.
 inline bool within(const std::map<const char*, std::size_t>& memory, const void* start, std::size_t bytes)
 {
     const char* const first = static_cast<const char*>(start);
     auto found = memory.upper_bound(first);
-    if (found == memory.begin()) return false;
+    if (found == memory.begin()) return &memory == &host;
     --found;
-    return first + bytes <= found->first + found->second;
+    const char* const end = found->first + found->second;
+    return first >= end ? &memory == &host : first + bytes <= end;
 }
 
 template <typename Kernel>
@@ -66,6 +68,7 @@ auto launch(Kernel* kernel, int blocks, int threads)
             return;
         }
         grid_size.x = blocks;
+        block_size.x = threads;
         pthread_barrier_init(&barrier, nullptr, threads);
         for (block_index.x = 0; block_index.x < blocks; ++block_index.x) {
             std::vector<std::thread> all;
@@ -102,6 +105,7 @@ inline cudaError_t release(std::map<const char*, std::size_t>& memory, const cha
 
 #define threadIdx fake::thread_index
 #define blockIdx fake::block_index
+#define blockDim fake::block_size
 #define gridDim fake::grid_size
 #define GRID_LAUNCH(kernel, blocks, threads, stream) (void)(stream), fake::launch(kernel, blocks, threads)
 
