@@ -22,7 +22,7 @@ from grid_core.bench.grid_rbd_robot import find_grid_rbd, prebuild
 from grid_core.bench.lineup import DEVICE_BATCHES, line_up
 from grid_core.bench.plot import check_plot, plot
 from grid_core.bench.results import document
-from grid_core.bench.robot import BUNDLED, bundled_robot
+from grid_core.bench.robot import BUNDLED, bundled_robot, robot_from_path
 from grid_core.bench.suite import Plan, cases, run_case
 from grid_core.errors import GridError, OptionError
 
@@ -43,7 +43,13 @@ def _words(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[st
 @click.command()
 @click.argument("json_path", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("plot_path", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--robots", default=",".join(BUNDLED), callback=_words, show_default=True)
+@click.option(
+    "--robots",
+    default=",".join(BUNDLED),
+    callback=_words,
+    show_default=True,
+    help="Names, and paths of URDFs; a path with +floating behind it has a floating base.",
+)
 @click.option("--operations", default=",".join(OPERATIONS), callback=_words, show_default=True)
 @click.option("--batches", default=",".join(map(str, DEVICE_BATCHES)), callback=_words)
 @click.option("--boundaries", default="call,graph", callback=_words, show_default=True)
@@ -65,7 +71,7 @@ def main(ctx: click.Context, /, json_path: Path, plot_path: Path, **o: Any) -> N
     whole = True
     try:
         drawable = _drawable(plot_path)
-        robots = [bundled_robot(name) for name in o["robots"]]
+        robots = [_robot(name) for name in o["robots"]]
         faults = _build(robots, o) if o["peer"] else {}
         plan, card = _plan(robots, o)
         _give_up(plan, faults)
@@ -80,6 +86,13 @@ def main(ctx: click.Context, /, json_path: Path, plot_path: Path, **o: Any) -> N
         plot(trials, plot_path)
     if not whole or any(trial.failed for trial in trials):
         ctx.exit(1)
+
+
+def _robot(name: str) -> Robot:
+    if not name.removesuffix("+floating").endswith(".urdf"):
+        return bundled_robot(name)
+    path = Path(name.removesuffix("+floating"))
+    return robot_from_path(path, floating=name.endswith("+floating"))
 
 
 def _drawable(path: Path) -> bool:
