@@ -48,6 +48,40 @@ class CudaEdge:
             InputError: an array of the wrong shape, dtype, device or layout, or of another kind.
         """
         stream = kind.stream(self.device)
+        arguments, batch, variant = self._gather(call, values, kind, stream)
+        lead_dims = () if batch is None else (batch,)
+        if out is None:
+            results = [kind.like(model, (*lead_dims, *p.dims)) for p in call.outputs]
+            pointers = [kind.view(a, stream).pointer for a in results]
+        else:
+            results = list(out) if isinstance(out, list | tuple) else [out]
+            pointers = self._out_pointers(call, results, lead_dims, kind, stream)
+            _require_apart(call, 1 if batch is None else batch, values, arguments, pointers)
+        if batch != 0:
+            kernel: Any = call.kernel(variant)
+            kernel.launch(1 if batch is None else batch, arguments, pointers, stream)
+        return call.wrap([kind.finish(r, stream) for r in results])
+
+    def arguments(
+        self, call: OperationCall, values: Sequence[Any]
+    ) -> tuple[int | None, list[int | float], int] | None:
+        """Return the batch, pointers and numbers, and the stream; None for host memory.
+
+        Raises:
+            InputError: an array of the wrong shape, dtype, device or layout, or of another kind.
+        """
+        for value in values:
+            kind = kind_of(value)
+            if kind is not None and kind.on_device(value):
+                stream = kind.stream(self.device)
+                arguments, batch, _ = self._gather(call, values, kind, stream)
+                return batch, arguments, stream
+        return None
+
+    def _gather(
+        self, call: OperationCall, values: Sequence[Any], kind: Kind, stream: int
+    ) -> tuple[list[int | float], int | None, int]:
+        """Check the arguments: pointers and numbers, the batch, and the variant."""
         arguments: list[int | float] = []
         batch: int | None = None
         first: ArrayPort | None = None
@@ -68,18 +102,7 @@ class CudaEdge:
                 raise call.batch_error(first, batch, port, lead)
             arguments.append(view.pointer)
             variant |= slot.bit
-        lead_dims = () if batch is None else (batch,)
-        if out is None:
-            results = [kind.like(model, (*lead_dims, *p.dims)) for p in call.outputs]
-            pointers = [kind.view(a, stream).pointer for a in results]
-        else:
-            results = list(out) if isinstance(out, list | tuple) else [out]
-            pointers = self._out_pointers(call, results, lead_dims, kind, stream)
-            _require_apart(call, 1 if batch is None else batch, values, arguments, pointers)
-        if batch != 0:
-            kernel: Any = call.kernel(variant)
-            kernel.launch(1 if batch is None else batch, arguments, pointers, stream)
-        return call.wrap([kind.finish(r, stream) for r in results])
+        return arguments, batch, variant
 
     def _view(
         self, call: OperationCall, port: ArrayPort, value: Any, kind: Kind, stream: int

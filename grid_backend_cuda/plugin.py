@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     import click
 
     from grid_backend_cuda.edge import CudaEdge
-    from grid_core.backend import Backend, BuildSettings, Kernel, Operation, PreparedCode
+    from grid_core.backend import (
+        Backend,
+        BuildSettings,
+        Kernel,
+        Operation,
+        PreparedCode,
+        SquaresKernel,
+    )
     from grid_core.header import Header, HeaderWriter
 
 __all__ = ["CudaBackend", "grid_backends", "grid_commands", "grid_headers"]
@@ -51,6 +58,15 @@ class CudaBackend:
             return compile_ptx(source.text, source.kernel, on.arch)
 
         return CudaKernel(operation, build, on, ptx)
+
+    def squares(
+        self, operation: Operation, segments: Sequence[int], settings: BuildSettings
+    ) -> SquaresKernel:
+        """Compile an operation whose squares are summed on the device."""
+        from grid_backend_cuda.driver import card  # noqa: PLC0415
+        from grid_backend_cuda.squares import make_squares  # noqa: PLC0415
+
+        return make_squares(operation, segments, settings, card(settings.device or 0))
 
     def edge(self, settings: BuildSettings) -> CudaEdge:
         """Take arrays that lie on the handle's device."""

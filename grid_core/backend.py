@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from grid_core.algorithm import Algorithm, Options
-    from grid_core.model.types import RobotModel
+    from grid_core.model.types import Array, RobotModel
     from grid_core.operation_call import OperationCall
 
 __all__ = [
@@ -25,6 +25,8 @@ __all__ = [
     "Operation",
     "PreparedCode",
     "PreparingBackend",
+    "SquaresKernel",
+    "SummingBackend",
 ]
 
 
@@ -101,8 +103,40 @@ class Backend(Protocol):
         ...
 
 
+class SquaresKernel(Protocol):
+    """A compiled operation of one output, whose squares are summed over the batch in float64.
+
+    The output is cut into segments x; the sums are Σ x xᵀ of each, (width, width). The same batch
+    gives the same bits. It may have ``close()``, and a device's has ``launch``.
+    """
+
+    def __call__(self, batch: int, inputs: Mapping[str, Any]) -> list[Array]:
+        """Sum over arrays as a `Kernel` takes them."""
+        ...
+
+    def launch(self, batch: int, arguments: Sequence[int | float], stream: int) -> list[Array]:
+        """Sum over device pointers, then uniform numbers, as `DeviceEdge.arguments` has them."""
+        ...
+
+
+class SummingBackend(Backend, Protocol):
+    """A backend that sums squares where it computes them, so that nothing else is written."""
+
+    def squares(
+        self, operation: Operation, segments: Sequence[int], settings: BuildSettings
+    ) -> SquaresKernel:
+        """Compile the operation with its sums, or read it from the cache."""
+        ...
+
+
 class DeviceEdge(Protocol):
     """How a backend takes arrays that lie on its device."""
+
+    def arguments(
+        self, call: OperationCall, values: Sequence[Any]
+    ) -> tuple[int | None, list[int | float], int] | None:
+        """Return the batch, pointers and numbers, and the stream; None for host memory."""
+        ...
 
     def try_call(self, call: OperationCall, values: Sequence[Any], out: Any) -> Any:
         """Do a call whose arguments lie on a device, and return arrays of the caller's kind.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define, field
 
@@ -20,14 +20,18 @@ from grid_core.errors import (
 from grid_core.evaluation import refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import numpy as np
 
     from grid_core.algorithm import Algorithm, Options
+    from grid_core.backend import SquaresKernel
     from grid_core.model.types import RobotModel
     from grid_core.plugins import Selection
 
 __all__ = ["Binding"]
 
+T = TypeVar("T")
 _MAKER = "grid_core.program.products"
 
 
@@ -75,7 +79,20 @@ class Binding:
             TraceError: the program cannot be traced; with its author's line.
             GridError: what they say themselves.
         """
-        operation = Operation(
+        return self._built(
+            algorithm,
+            lambda: self.backend.build(self._operation(algorithm, present), self.settings),
+        )
+
+    def build_squares(
+        self, make: Callable[..., SquaresKernel], algorithm: Algorithm, segments: Sequence[int]
+    ) -> SquaresKernel:
+        """Compile an operation whose squares are summed, by a backend that can; as `build`."""
+        operation = self._operation(algorithm, frozenset())
+        return self._built(algorithm, lambda: make(operation, segments, self.settings))
+
+    def _operation(self, algorithm: Algorithm, present: frozenset[str]) -> Operation:
+        return Operation(
             algorithm=algorithm,
             available=self.selection.available,
             model=self.model,
@@ -84,8 +101,11 @@ class Binding:
             present=present,
             providers=self.selection.providers,
         )
+
+    def _built(self, algorithm: Algorithm, build: Callable[[], T]) -> T:
+        """Build, and say whose fault it is where that fails."""
         try:
-            return self.backend.build(operation, self.settings)
+            return build()
         except TraceError as error:
             raise TraceError(f"{self._who(algorithm)}: {error}{self._place(error)}") from error
         except GridError:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from grid_core.algorithm import Algorithm, Options
-    from grid_core.backend import DeviceEdge, Kernel
+    from grid_core.backend import DeviceEdge, Kernel, SquaresKernel
     from grid_core.binding import Binding
-    from grid_core.model.types import RobotModel
+    from grid_core.model.types import Array, RobotModel
 
 __all__ = ["OperationCall", "Slot"]
 
@@ -79,6 +79,7 @@ class OperationCall:
         self._result = _result_type(algorithm)
         self._kernels: dict[int, Kernel] = {}
         self._locks: dict[int, threading.Lock] = {}
+        self._squares: SquaresKernel | None = None
         self._specialised: dict[Hashable, OperationCall] = {}
         self._specialising = threading.Lock()
         self._ready = False
@@ -172,6 +173,53 @@ class OperationCall:
         """What the operation is compiled for."""
         return self._binding.options
 
+    def sum_squares(
+        self, segments: Sequence[int], *args: Any, **keywords: Any
+    ) -> tuple[list[Array], int] | None:
+        """Sum the squares of the only output over the batch where the backend can, in float64.
+
+        Args:
+            segments: widths into which the output is cut; sums are of each segment's own.
+            args: as a call has them, with a batch.
+            keywords: the same.
+
+        Returns:
+            Σ x xᵀ of every segment x, (width, width), and the batch; None where the backend
+            leaves that to the caller.
+
+        Raises:
+            as a call, and InputError for one problem without a batch.
+        """
+        make = getattr(self._binding.backend, "squares", None)
+        if make is None:
+            return None
+        if not self._ready:
+            self._open()
+        values = self._bind(args, keywords)
+        there = None if self._edge is None else self._edge.arguments(self, values)
+        inputs: dict[str, Any] = {}
+        batch = there[0] if there is not None else None
+        if there is None:
+            inputs, batch, _ = self._check(values)
+        if batch is None:
+            raise InputError(f"{self.__name__}: its arrays need the axis B, over which is summed")
+        kernel = self._squares_kernel(make, tuple(segments))
+        try:
+            if there is not None:
+                return kernel.launch(batch, there[1], there[2]), batch
+            return kernel(batch, inputs), batch
+        except GridError:
+            raise
+        except Exception as error:
+            raise self._binding.failure(self.algorithm, "failed", error) from error
+
+    def _squares_kernel(self, make: Callable[..., Any], segments: tuple[int, ...]) -> SquaresKernel:
+        with self._specialising:
+            self._binding.require_open(self.__name__)
+            if self._squares is None:
+                self._squares = self._binding.build_squares(make, self.algorithm, segments)
+            return self._squares
+
     def companion(self, algorithm: Algorithm) -> OperationCall:
         """Return another operation on the same robot, made once.
 
@@ -211,8 +259,9 @@ class OperationCall:
             for other in self._specialised.values():
                 other.retire()
             self._specialised.clear()
-        kernels = list(self._kernels.values())
+        kernels: list[Any] = [*self._kernels.values(), self._squares]
         self._kernels.clear()
+        self._squares = None
         for kernel in kernels:
             release = getattr(kernel, "close", None)
             if release is not None:

@@ -73,10 +73,16 @@ def regressor_gram(
         A `grid_core.gram.Gram`: ``YtY`` (p, p), ``Yttau`` (p,), ``tautau``, ``count``.
     """
     call = with_order(call, order)
-    arrays = _arrays(call, {"q": q, "qd": qd, "qdd": qdd, "tau": tau})
     total = _start(call, initial, order)
     if weights is not None:
         total = total.weighted(weights)
+    widths = [len(square) for square in total.squares]
+    there = call.sum_squares(widths, q, qd, qdd, tau, gravity=gravity) if widths else None
+    if there is not None:
+        found, batch = there
+        squares = [a + b for a, b in zip(total.squares, found, strict=True)]
+        return evolve(total, squares=tuple(squares), count=total.count + batch)
+    arrays = _arrays(call, {"q": q, "qd": qd, "qdd": qdd, "tau": tau})
     squares = list(total.squares)
     batch = len(arrays[0])
     step = _chunk(call)
