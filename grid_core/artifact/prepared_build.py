@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from grid_core.artifact.prepared_check import check_expected, read_prepared, req
 from grid_core.artifact.prepared_compile import artifact_files, compile_plan
 from grid_core.artifact.prepared_identity import content_identity
 from grid_core.artifact.prepared_options import (
-    Targets,
     encodable,
     find_backends,
     given_options,
@@ -38,9 +35,12 @@ from grid_core.plugins import plugin_manager
 from grid_core.reading import read_model, require_one_source
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from grid_core.artifact.prepared_check import Prepared
+    from grid_core.artifact.prepared_options import Targets
     from grid_core.description.calibration import Calibration
     from grid_core.model.types import RobotModel
     from grid_core.plugins import PluginManager, Selection
@@ -146,7 +146,7 @@ def build_artifact(
     _check_descriptor(model, expected_descriptor_id, place)
     chosen = {
         "cpu": read_names(instruction_sets, "instruction_sets"),
-        "cuda": read_names(architectures),
+        "cuda": read_names(architectures, "architectures"),
     }
     found = find_backends(read_names(backends, "backends") or (), chosen, options, plugins)
     request = _request(model, options, found, read_calls(calls), plugins)

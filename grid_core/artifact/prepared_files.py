@@ -152,7 +152,12 @@ def _check_schema(value: Any, directory: Path) -> None:
 
 def _check_listing(folder: int, directory: Path, manifest: Manifest) -> None:
     """Refuse files that are missing or that nobody listed, and links, before any is read."""
-    there = set(_walk(folder, directory, ""))
+    try:
+        there = set(_walk(folder, directory, ""))
+    except OSError as error:
+        # Not said by name: what goes while it is listed was not there alone.
+        reason = f"cannot be listed: {error.strerror}"
+        raise ArtifactCorrupt(reason, directory=directory) from error
     listed = {MANIFEST, *manifest.files}
     missing, unlisted = sorted(listed - there), sorted(there - listed)
     if missing:

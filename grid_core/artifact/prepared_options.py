@@ -47,7 +47,7 @@ def read_place(directory: object) -> Path:
     return place
 
 
-def read_names(value: object, option: str = "architectures") -> tuple[str, ...] | None:
+def read_names(value: object, option: str) -> tuple[str, ...] | None:
     """Return names as a tuple, at least one and none twice; None where none are given.
 
     Raises:

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from grid_core.algorithm import Options
+    from grid_core.artifact.prepared_options import Targets
     from grid_core.artifact.prepared_plan import Plan
-    from grid_core.backend import BuildSettings, PreparingBackend
+    from grid_core.backend import BuildSettings
     from grid_core.model.types import RobotModel
     from grid_core.plugins import Selection
 
@@ -30,7 +31,7 @@ class Request:
     dtype: np.dtype[Any]
     selection: Selection = field(repr=False)
     plan: Plan = field(repr=False)
-    backends: tuple[tuple[PreparingBackend, Mapping[str, Mapping[str, str]]], ...]
+    backends: Targets
     """Each with its targets."""
     header: Callable[[], str] = field(repr=False)
     """Writes the text of ``grid.cuh``."""

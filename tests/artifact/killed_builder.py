@@ -131,7 +131,9 @@ def main(folder: Path) -> None:
     builders.build("old")
     assert builders.attempt(counts[1] // 2) == (True, "old")
     assert builders.left()
-    assert builders.build("old").reused
+    assert builders.build("old").reused  # which takes no lock, and so leaves it there
+    assert builders.left()
+    assert not builders.build("new").reused
     assert not builders.left()
     sys.stdout.write(" ".join(map(str, counts)))
 
