@@ -32,7 +32,8 @@ def operations(robot: str) -> tuple[str, ...]:
         return HUMANOID
     names = plugin_manager().algorithms.names
     if robot == "go2":
-        return tuple(n for n in names if "hessian" not in n and "runtime" not in n)
+        slow = ("hessian", "runtime", "parameter_gradient")
+        return tuple(n for n in names if not any(part in n for part in slow))
     return names
 
 
