@@ -16,11 +16,12 @@ from grid_core.wording import listing
 
 if TYPE_CHECKING:
     from grid_core.identification.base_parameters import BaseParameters
+    from grid_core.identification.consistent import Stage
     from grid_core.identification.information import Information
     from grid_core.identification.least_squares import BaseFit
     from grid_core.identification.regressor import Regressor
     from grid_core.identification.validation import Validation
-    from grid_core.model.types import Array
+    from grid_core.model.types import Array, RobotModel
 
 __all__ = ["estimate"]
 
@@ -65,14 +66,7 @@ def estimate(
         name: _nearest(base, prior, reference + fit.delta) for name, fit in fits.items()
     } | {"consistent": stage.parameters}
     tested = {"description": information.reference, **estimates}
-    warnings += unexcited
-    if prior.repaired:
-        names = listing(model.bodies[i].name for i in prior.repaired)
-        warnings.append(f"not physically consistent in the description, and made so: {names}")
-    if not stage.converged:
-        warnings.append("the consistent fit did not converge")
-    if validation and not validation.converged:
-        warnings.append("a consistent fit to all trajectories but some did not converge")
+    warnings += unexcited + _warnings(model, prior, stage, validation)
     return IdentificationResult(
         robot=robot.name,
         method=method,
@@ -102,6 +96,20 @@ def estimate(
         repaired=prior.repaired,
         warnings=tuple(warnings),
     )
+
+
+def _warnings(
+    model: RobotModel, prior: Prior, stage: Stage, validation: Validation | None
+) -> list[str]:
+    warnings = []
+    if prior.repaired:
+        names = listing(model.bodies[i].name for i in prior.repaired)
+        warnings.append(f"not physically consistent in the description, and made so: {names}")
+    if not stage.converged:
+        warnings.append("the consistent fit did not converge")
+    if validation and not validation.converged:
+        warnings.append("a consistent fit to all trajectories but some did not converge")
+    return warnings
 
 
 def _prior(layout: Layout, information: Information) -> Prior:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,6 +83,27 @@ class BaseFit:
         """Standard deviation of each base parameter, shape (rank,)."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
 
+    def confidence(self, level: float = 0.95) -> Array:
+        """Return how far each base parameter is from its estimate at most, shape (rank,).
+
+        Args:
+            level: how often that is true, of a normal distribution: logs have so many samples that
+                Student's is the same.
+        """
+        half: Array = NormalDist().inv_cdf(0.5 * (1.0 + level)) * self.standard_errors
+        return half
+
+    def relative_deviations(self, reference: Array) -> Array:
+        """Return the standard errors in per cent of β, shape (rank,); inf where β is 0.
+
+        Args:
+            reference: β_ref, shape (rank,).
+        """
+        beta = np.abs(reference + self.delta)
+        relative: Array = np.full(beta.shape, np.inf)
+        np.divide(100.0 * self.standard_errors, beta, out=relative, where=beta > 0.0)
+        return relative
+
     def to_dict(self, reference: Array) -> dict[str, Any]:
         """Return what a JSON document can hold, with β rather than δ.
 
@@ -89,15 +111,14 @@ class BaseFit:
             reference: β_ref, shape (rank,).
         """
         beta = reference + self.delta
-        errors = self.standard_errors
-        relative = [
-            100.0 * float(e) / abs(float(b)) if b != 0.0 else None
-            for e, b in zip(errors, beta, strict=True)
-        ]
+        relative = self.relative_deviations(reference).tolist()
         return {
             "base_parameters": beta.tolist(),
-            "standard_errors": errors.tolist(),
-            "relative_standard_deviations_percent": relative,
+            "standard_errors": self.standard_errors.tolist(),
+            "confidence_95_percent": self.confidence().tolist(),
+            "relative_standard_deviations_percent": [
+                value if np.isfinite(value) else None for value in relative
+            ],
             "noise": self.noise.tolist(),
             "degrees_of_freedom": self.degrees_of_freedom.tolist(),
         }

@@ -109,6 +109,7 @@ def simulate(
     states: list[tuple[Array, Array, Array]],
     rng: np.random.Generator,
     noise: float | Array = 0.01,
+    gravity: float = -9.81,
 ) -> Log:
     """Let Pinocchio say the torques, and add friction and noise.
 
@@ -118,9 +119,11 @@ def simulate(
         states: q, qd and qdd of each trajectory.
         rng: of the noise.
         noise: of each row's root mean square torque.
+        gravity: along the world's z.
     """
     q, qd, qdd = (np.concatenate(parts) for parts in zip(*states, strict=True))
     oracle = PinocchioOracle.from_records(robot.model)
+    oracle.pin.gravity.linear = np.array([0.0, 0.0, gravity])
     for i in range(robot.nb):
         body = true[10 * i : 10 * i + 10]
         oracle.pin.inertias[i + 1] = pin.Inertia.FromDynamicParameters(body)

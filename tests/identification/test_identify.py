@@ -190,6 +190,17 @@ def test_a_robot_without_masses_is_identified_from_its_motion(tmp_path):
     assert np.all(result.validation.rms["consistent"] < 1.2 * log.noise)
 
 
+def test_gravity_is_an_argument():
+    """On the moon, and without any."""
+    robot = handle("skew_axes", terms=TERMS)
+    for gravity in (-1.62, 0.0):
+        rng = np.random.default_rng(41)
+        states = [random_states(robot, rng, 150) for _ in range(4)]
+        log = simulate(robot, perturbed(robot, rng), states, rng, gravity=gravity)
+        found = identify(robot, *log.arrays, trajectory=log.trajectory, gravity=gravity)
+        assert np.all(found.validation.rms["consistent"] < 1.2 * log.noise)
+
+
 def test_a_joint_that_never_moves_is_told(arm, log):
     """Fewer base parameters, named; the others as good as ever."""
     rng = np.random.default_rng(6)

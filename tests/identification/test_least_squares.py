@@ -141,6 +141,18 @@ def test_standard_errors_are_those_of_many_logs(robot, base, log):
     )
 
 
+def test_confidence_is_two_standard_errors_of_a_normal_distribution(robot, base, information):
+    """1.96 of them for 95 %, and relative ones in per cent of β."""
+    fit = weighted_fit(information.total())
+    np.testing.assert_allclose(fit.confidence(), 1.959964 * fit.standard_errors, rtol=1e-6)
+    reference = base.of(robot.parameters())
+    relative = fit.relative_deviations(reference)
+    beta = reference + fit.delta
+    np.testing.assert_allclose(relative * np.abs(beta), 100.0 * fit.standard_errors)
+    assert fit.relative_deviations(-fit.delta)[0] == np.inf
+    assert fit.to_dict(-fit.delta)["relative_standard_deviations_percent"][0] is None
+
+
 def test_without_noise_the_truth_comes_back(robot, base, log):
     """To the half of the digits that sums of squares have."""
     rng = np.random.default_rng(1)
