@@ -149,7 +149,8 @@ def _operations(
         note_widths(operation.algorithm, operation.options)
     selection = request.selection
     for name in selection.chosen:
-        algorithms.setdefault(name, selection.available[name])
+        # As its plugin declares it: what options add to it is added again at load.
+        algorithms[name] = selection.available[name]
         note_widths(selection.available[name], request.options)
     for name, algorithm in sorted(algorithms.items()):
         yield OperationRecord(

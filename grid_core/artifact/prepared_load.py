@@ -24,6 +24,7 @@ from grid_core.errors import (
     OptionError,
 )
 from grid_core.load_options import LoadOptions, as_path
+from grid_core.model.types import RobotCell
 from grid_core.plugins import plugin_manager
 from grid_core.plugins.selection import Selection
 from grid_core.wording import listing
@@ -48,14 +49,14 @@ def load_artifact(
     backend: str = AUTO,
     device: int | None = None,
     num_threads: int | None = None,
+    robot_cell: RobotCell | None = None,
 ) -> PreparedHandle:
     """Load a prepared artifact and return a handle, as `grid_core.load_robot` does of a robot.
 
     Every file is checked against ``artifact.json``, the descriptor against its schema and the
     generated header against the descriptor, before anything is loaded. The robot's source is not
     read, nothing is traced and nothing is compiled; PTX, where no machine code for the GPU was
-    prepared, is finished by its driver. The handle's ``robot_cell`` is None: what a plan is valid
-    for is not in an artifact.
+    prepared, is finished by its driver.
 
     Args:
         directory: the folder that `grid_core.build_artifact` made.
@@ -64,6 +65,8 @@ def load_artifact(
         device: number of the GPU that the handle is bound to. Left out: the first.
         num_threads: threads to spread a batch over. Left out: the physical cores that the
             process may use.
+        robot_cell: what a plan that is made with the handle is valid for, as `Cell.describe` of
+            `grid_core.description` says it; it is in no artifact, and taken at its word.
 
     Raises:
         OptionError: an option of a value that it cannot have.
@@ -79,8 +82,11 @@ def load_artifact(
         raise OptionError(f"directory must be an artifact's folder; got {directory!r}")
     check_expected(expected_descriptor_id)
     options = LoadOptions.check({"backend": backend, "device": device, "num_threads": num_threads})
+    if robot_cell is not None and not isinstance(robot_cell, RobotCell):
+        raise OptionError(f"robot_cell must be a RobotCell; got {robot_cell!r}")
     place = as_path(directory, "directory").absolute()
     prepared = read_prepared(place, expected_descriptor_id)
+    prepared = evolve(prepared, model=evolve(prepared.model, robot_cell=robot_cell))
     plugins = plugin_manager()
     settings = BuildSettings(cache_dir=None, num_threads=options.num_threads, device=options.device)
     chosen, target = _choose(prepared, options.backend, settings, plugins)

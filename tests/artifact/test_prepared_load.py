@@ -26,6 +26,7 @@ from grid_core.errors import (
     OptionError,
     UnknownAlgorithm,
 )
+from grid_core.model.types import RobotCell
 from tests.artifact.prepared import ARM, OTHER, build, small
 from tests.support.robots import HAND_MADE
 from tests.support.urdf import link, robot
@@ -164,6 +165,15 @@ def test_arguments_are_checked_as_ever() -> None:
     assert ours.crba(np.zeros((3, 2), np.float32)).dtype == np.float64
     out = np.empty((1, 2, 2))
     assert ours.crba(np.zeros((1, 2)), out=out) is out
+
+
+def test_the_cell_is_the_callers_word() -> None:
+    """A plan's validity is not the artifact's: the same one serves every description's cell."""
+    cell = RobotCell("arm", f"sha256:{'a' * 64}", f"sha256:{'b' * 64}")
+    assert grid_core.load_artifact(small()).robot_cell is None
+    assert grid_core.load_artifact(small(), robot_cell=cell).robot_cell == cell
+    with pytest.raises(OptionError, match="robot_cell must be a RobotCell; got 'cell'"):
+        grid_core.load_artifact(small(), robot_cell="cell")  # type: ignore[arg-type]
 
 
 def test_a_closed_handle_says_so() -> None:
