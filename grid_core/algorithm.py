@@ -87,6 +87,8 @@ class Port:
     """Of a uniform input, of each entry of an array."""
     role: str = ""
     """How an array with an axis ``nv`` reads in other coordinates (`ROLES`)."""
+    shared: bool = False
+    """An optional input that one array may stand for in all problems of a batch."""
     widths: Mapping[str, Callable[[RobotModel, Options], int]] = field(
         factory=dict, eq=False, repr=False
     )
@@ -212,6 +214,8 @@ class Algorithm:
         helpers: functions that go with `method`, found as its attributes by these names:
             ``helper(call, ...)``.
         benchmarks: what `grid bench` times.
+        constants: of ``inertias`` and ``placements``, what it takes as inputs with the options
+            ``runtime_inertia`` and ``runtime_transform``; without, it knows the nominal robot.
         default: whether ``all`` and an absent ``algorithm_list`` include it.
         api_version: version of this contract that the plugin was written for.
     """
@@ -230,5 +234,6 @@ class Algorithm:
     method: Callable[..., Any] | None = None
     helpers: Mapping[str, Callable[..., Any]] = field(factory=dict, eq=False)
     benchmarks: tuple[BenchmarkCase, ...] = ()
+    constants: tuple[str, ...] = ()
     default: bool = True
     api_version: tuple[int, int] = field(default=API_VERSION)

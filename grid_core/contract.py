@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from grid_core.algorithm import API_VERSION, ROLES, Algorithm, BenchmarkCase, Port
 from grid_core.errors import ContractError
 from grid_core.model.source import ModelSource
+from grid_core.ports import CONSTANTS
 from grid_core.wording import listing
 
 if TYPE_CHECKING:
@@ -79,6 +80,12 @@ def check_algorithm(record: object) -> None:
     _check_ports(where, record)
     _check_callables(where, record)
     _check_names(f"{where}: needs", record.needs)
+    _check_names(f"{where}: constants", record.constants)
+    unknown = sorted(set(record.constants).difference(CONSTANTS))
+    if unknown:
+        raise ContractError(
+            f"{where}: constants: {unknown[0]!r} is none of {listing(CONSTANTS, 'or')}"
+        )
     if record.name in record.needs:
         raise ContractError(f"{where}: needs: it names itself")
     if record.template is not None:
@@ -235,11 +242,16 @@ def _check_port(where: str, port: object) -> None:
     for field in ("unit", "frame"):
         if not isinstance(getattr(port, field), str):
             raise ContractError(f"{where}: {field} must be text; got {getattr(port, field)!r}")
-    for field in ("optional", "on_demand", "uniform"):
-        _check_bool(f"{where}: {field}", getattr(port, field))
-    if port.on_demand and not port.optional:
-        raise ContractError(f"{where}: on_demand is for optional inputs only")
+    _check_flags(where, port)
     _check_uniform(where, port)
+
+
+def _check_flags(where: str, port: Port) -> None:
+    for field in ("optional", "on_demand", "uniform", "shared"):
+        _check_bool(f"{where}: {field}", getattr(port, field))
+    for field in ("on_demand", "shared"):
+        if getattr(port, field) and not port.optional:
+            raise ContractError(f"{where}: {field} is for optional inputs only")
 
 
 def _check_widths(where: str, port: Port) -> None:

@@ -26,6 +26,9 @@ def customise(algorithm: Algorithm, call: OperationCall) -> Callable[..., Any]:
     method = algorithm.method
     assert method is not None
     bound = _bind(method, call, call.__name__, f"\n\n{call.__doc__}")
+    added = [p.name for p in call.algorithm.inputs if p.shared and p.name in algorithm.constants]
+    if added:
+        bound = _taking(bound, method, call, added)
     for name, helper in algorithm.helpers.items():
         setattr(bound, name, _bind(helper, call, name, ""))
     return bound
@@ -59,6 +62,49 @@ def _bind(
     bound.__qualname__ = call.__qualname__ if more else f"{call.__qualname__}.{name}"
     bound.__doc__ = f"{inspect.getdoc(method) or call.algorithm.summary}{more}"
     return bound
+
+
+class _Giving:
+    """A generated call with some arguments given beforehand; else it is that call."""
+
+    def __init__(self, call: OperationCall, given: dict[str, Any]) -> None:
+        self._call = call
+        self._given = given
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self._call(*args, **{**self._given, **keywords})
+
+    def companion(self, *args: Any) -> _Giving:
+        return _Giving(self._call.companion(*args), self._given)
+
+    def specialised(self, *args: Any) -> _Giving:
+        return _Giving(self._call.specialised(*args), self._given)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._call, name)
+
+
+def _taking(
+    bound: Callable[..., Any], method: Callable[..., Any], call: OperationCall, added: list[str]
+) -> Callable[..., Any]:
+    """Let a method take, by keyword, what the handle's options add to the call it is made around.
+
+    The method knows nothing of them: what it calls has them already.
+    """
+    own: inspect.Signature = bound.__signature__  # type: ignore[attr-defined]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    more = [inspect.Parameter(name, kind, default=None) for name in added]
+
+    @functools.wraps(bound)
+    def taking(*args: Any, **keywords: Any) -> Any:
+        given = {name: keywords.pop(name) for name in added if keywords.get(name) is not None}
+        if not given:
+            return bound(*args, **{n: x for n, x in keywords.items() if n not in added})
+        giving: Any = _Giving(call, given)
+        return _bind(method, giving, call.__name__, "\n")(*args, **keywords)
+
+    taking.__signature__ = own.replace(parameters=[*own.parameters.values(), *more])  # type: ignore[attr-defined]
+    return taking
 
 
 def require_flag(call: OperationCall, name: str, value: object) -> bool:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import evolve
 
 from grid_core.algorithm import Algorithm, Context, Options
 from grid_core.errors import ContractError
 from grid_core.exits import exits_fail
 from grid_core.program.convention import from_native, to_native, undeclared
+from grid_core.program.runtime import INERTIAS, PLACEMENTS, altered
 from grid_core.uniform import UniformArray
 
 if TYPE_CHECKING:
@@ -54,6 +56,9 @@ def evaluate_reference(
             continue
         values[port.name] = np.asarray(value, dtype=np.float64)
         batch = len(values[port.name])
+    varied = {p.name: values.get(p.name) for p in (INERTIAS, PLACEMENTS) if p in algorithm.inputs}
+    if batch and any(value is not None for value in varied.values()):
+        return _one_by_one(algorithm, available, model, options, (values, varied))
     native = to_native(_context(algorithm, available, model, options, values))
     returned = _run(native)
     names = [port.name for port in algorithm.outputs]
@@ -71,6 +76,26 @@ def evaluate_reference(
             )
         results[port.name] = result
     return from_native(native, results)
+
+
+def _one_by_one(
+    algorithm: Algorithm,
+    available: Mapping[str, Algorithm],
+    model: RobotModel,
+    options: Options,
+    given: tuple[Mapping[str, Any], Mapping[str, Any]],
+) -> dict[str, Array]:
+    """Evaluate problem by problem, each on a robot of its own."""
+    values, varied = given
+    batched = [p.name for p in algorithm.inputs if not p.uniform and p.name not in varied]
+    plain = evolve(algorithm, inputs=tuple(p for p in algorithm.inputs if p.name not in varied))
+    results = []
+    for k in range(len(values[batched[0]])):
+        numbers = {name: None if x is None else x[k] for name, x in varied.items()}
+        own = altered(model, numbers.get(INERTIAS.name), numbers.get(PLACEMENTS.name))
+        one = {n: x[k : k + 1] if n in batched and x is not None else x for n, x in values.items()}
+        results.append(evaluate_reference(plain, available, own, options, one))
+    return {name: np.concatenate([r[name] for r in results]) for name in results[0]}
 
 
 def refusal(

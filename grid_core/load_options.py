@@ -92,6 +92,8 @@ class LoadOptions:
     num_threads: int = field(factory=available_cores)
     use_joint_dynamics: bool = False
     regressor_terms: tuple[str, ...] = ()
+    runtime_inertia: bool = False
+    runtime_transform: bool = False
     strict: bool = False
     device: int | None = None
     calibration: Path | Calibration | None = None
@@ -121,6 +123,8 @@ class LoadOptions:
             "num_threads": _threads,
             "use_joint_dynamics": lambda v: _flag(v, "use_joint_dynamics"),
             "regressor_terms": _terms,
+            "runtime_inertia": lambda v: _flag(v, "runtime_inertia"),
+            "runtime_transform": lambda v: _flag(v, "runtime_transform"),
             "strict": lambda v: _flag(v, "strict"),
             "device": _device,
             "calibration": _calibration,

@@ -46,6 +46,8 @@ def load_robot(
     num_threads: int | None = None,
     use_joint_dynamics: bool = False,
     regressor_terms: str | Sequence[str] | None = None,
+    runtime_inertia: bool = False,
+    runtime_transform: bool = False,
     strict: bool = False,
     device: int | None = None,
     calibration: str | os.PathLike[str] | Calibration | None = None,
@@ -72,6 +74,10 @@ def load_robot(
         use_joint_dynamics: whether the joints' damping and friction act.
         regressor_terms: what regressors have columns for after the bodies', one a coordinate of
             the velocity each: ``viscous``, ``coulomb``, ``offset``, ``rotor_inertia``.
+        runtime_inertia: whether operations of the dynamics take the bodies' inertial parameters,
+            `inertias`; left out, the description's own.
+        runtime_transform: whether kinematics and dynamics take the joints' placements,
+            `placements`; left out, the description's own.
         strict: whether a suspicious description is an error instead of a warning.
         device: number of the GPU that the handle is bound to. Left out: the first.
         calibration: how the cell differs from the model of a robot-description directory: its
@@ -101,6 +107,8 @@ def load_robot(
             "num_threads": num_threads,
             "use_joint_dynamics": use_joint_dynamics,
             "regressor_terms": regressor_terms,
+            "runtime_inertia": runtime_inertia,
+            "runtime_transform": runtime_transform,
             "strict": strict,
             "device": device,
             "calibration": calibration,
@@ -144,6 +152,8 @@ def arithmetic_options(options: LoadOptions, model: RobotModel) -> Options:
         targets=find_targets(model, options.ee_joint_names),
         output_convention=options.output_convention,
         regressor_terms=options.regressor_terms,
+        runtime_inertia=options.runtime_inertia,
+        runtime_transform=options.runtime_transform,
     )
 
 

@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 from grid_core.arrays import ArrayPort, check_out, to_number
 from grid_core.errors import ArgumentError, GridError, InputError
 from grid_core.operation_doc import document, signature
+from grid_core.program.runtime import with_runtime_ports
 from grid_core.uniform import UniformArray
 from grid_core.wording import near
 
@@ -39,6 +40,8 @@ class Slot:
     """None for a uniform input."""
     bit: int
     """What it adds to the number of a variant, for an optional input."""
+    shared: bool = False
+    """Whether one array may stand for a whole batch."""
 
 
 class OperationCall:
@@ -57,7 +60,7 @@ class OperationCall:
     __signature__: Any
 
     def __init__(self, algorithm: Algorithm, binding: Binding) -> None:
-        self.algorithm = algorithm
+        self.algorithm = algorithm = with_runtime_ports(algorithm, binding.options)
         self.__name__ = algorithm.name
         self.__qualname__ = f"RobotHandle.{algorithm.name}"
         self.__signature__ = signature(algorithm)
@@ -172,6 +175,11 @@ class OperationCall:
     def options(self) -> Options:
         """What the operation is compiled for."""
         return self._binding.options
+
+    @property
+    def num_threads(self) -> int:
+        """Threads that a call may take."""
+        return self._binding.settings.num_threads
 
     def sum_squares(
         self, segments: Sequence[int], *args: Any, **keywords: Any
@@ -358,6 +366,9 @@ class OperationCall:
                 self.require_given(slot)
                 continue
             inputs[slot.name], lead = port.take(self.__name__, value, self._dtype)
+            if lead is None and batch is not None and slot.shared:
+                one, lead = inputs[slot.name], batch
+                inputs[slot.name] = np.ascontiguousarray(np.broadcast_to(one, (batch, *port.dims)))
             if first is None:
                 first, batch = port, lead
             elif lead != batch:
@@ -397,7 +408,8 @@ def _slots(algorithm: Algorithm, binding: Binding) -> tuple[Slot, ...]:
             slots += [Slot(name, float(port.default), False, None, 0) for name in names]  # noqa: FBT003
             continue
         array = ArrayPort.of(port, binding.model, binding.options)
-        slots.append(Slot(port.name, None, not port.optional, array, bit if port.optional else 0))
+        own = bit if port.optional else 0
+        slots.append(Slot(port.name, None, not port.optional, array, own, port.shared))
         bit <<= port.optional
     return tuple(slots)
 

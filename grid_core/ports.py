@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from grid_core.algorithm import Port
 
-__all__ = ["CONFIGURATION", "EXTERNAL_FORCES", "GRAVITY", "VELOCITY"]
+__all__ = ["CONFIGURATION", "CONSTANTS", "EXTERNAL_FORCES", "GRAVITY", "VELOCITY"]
+
+CONSTANTS = ("inertias", "placements")
+"""What the dynamics take as inputs where it may vary (`Algorithm.constants`)."""
 
 CONFIGURATION = Port(name="q", shape=("nq",), unit="rad, m", doc="configuration")
 

@@ -19,7 +19,7 @@ from grid_core.model.types import Array, Joint, JointKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["canonical_frame", "snap"]
+__all__ = ["canonical_frame", "snap", "upright_frame"]
 
 SNAP = 1e-11
 """A rotation's entry this near to 0 or ±1 is a quarter turn as far as a URDF's digits tell."""
@@ -123,7 +123,7 @@ def canonical_frame(joint: Joint, placement: Array, children: list[tuple[Joint, 
     base[:3, :3] = _align(joint.axis)
     start = placement @ base
     below = [
-        np.linalg.inv(base) @ T @ _lifted(child)
+        np.linalg.inv(base) @ T @ upright_frame(child)
         for child, T in children
         if child.kind is not JointKind.PRISMATIC
     ]
@@ -142,10 +142,11 @@ def canonical_frame(joint: Joint, placement: Array, children: list[tuple[Joint, 
     return base @ _about_z(*best)
 
 
-def _lifted(child: Joint) -> Array:
+def upright_frame(joint: Joint) -> Array:
+    """Return T_joint_node (4, 4) that only puts an axis that turns on z, wherever joints stand."""
     T = np.eye(4)
-    if child.kind in _TURNING and child.axis is not None:
-        T[:3, :3] = _align(child.axis)
+    if joint.kind in _TURNING and joint.axis is not None:
+        T[:3, :3] = _align(joint.axis)
     return T
 
 

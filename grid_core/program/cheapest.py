@@ -11,6 +11,7 @@ import numpy as np
 from grid_core.algorithm import Context
 from grid_core.program.graph import Graph
 from grid_core.program.ops import Op
+from grid_core.program.runtime import renewed
 from grid_core.program.scalar import Scalar
 from grid_core.program.schedule import reachable
 from grid_core.program.trace import new_inputs, node_of
@@ -34,7 +35,8 @@ def _price(ctx: Context[Any], way: Way) -> float:
         name: _stand_in(graph, value) if value is not None else None
         for name, value in ctx.inputs.items()
     }
-    outputs = way(attrs.evolve(ctx, inputs=inputs))
+    model = renewed(ctx.model, lambda name, old: inputs.get(name, _stand_in(graph, old)))
+    outputs = way(attrs.evolve(ctx, inputs=inputs, model=model))
     nodes = [
         node_of(graph, value)
         for output in outputs.values()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from attrs import frozen
 
 from grid_core.model.types import JointKind
@@ -119,10 +118,7 @@ class WorldTree:
         if body < 0:
             return _constant(_WORLD, placement)
         at = self.tree.attachments[body]
-        T = np.eye(4)
-        T[:3, :3] = [list(row) for row in at.rotation]
-        T[:3, 3] = list(at.position)
-        return _constant(self.node(at.node), T @ placement)
+        return _constant(self.node(at.node), at.matrix() @ placement)
 
     def chain(self, body: int) -> list[Node]:
         """The moving nodes between the root and a body, in that order."""
@@ -173,6 +169,7 @@ class WorldTree:
 
 
 def _constant(pose: Pose, T: Array) -> Pose:
-    T = snap(T)
+    if T.dtype != object:
+        T = snap(T)
     rows = [Vec3.of(T[k, :3].tolist()) for k in range(3)]
     return pose.compose(rows, Vec3.of(T[:3, 3].tolist()))

@@ -10,6 +10,8 @@ serial robots", 1990).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from attrs import frozen
 
@@ -35,6 +37,14 @@ class Mass:
         about_origin = inertia.at_origin
         second = 0.5 * np.trace(about_origin) * np.eye(3) - about_origin
         return cls(inertia.mass, inertia.mass * inertia.com, second)
+
+    @classmethod
+    def of_parameters(cls, pi: Any) -> Mass:
+        """Read a body's ten parameters, which may be symbolic (`grid_core.model.parameters`)."""
+        m, x, y, z, xx, xy, yy, xz, yz, zz = pi
+        half = 0.5 * (xx + yy + zz)
+        second = [[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]]
+        return cls(m, np.array([x, y, z]), np.array(second))
 
     def __add__(self, other: Mass) -> Mass:
         return Mass(self.m + other.m, self.h + other.h, self.second + other.second)

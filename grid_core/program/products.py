@@ -18,6 +18,7 @@ from grid_core.backend import Operation
 from grid_core.errors import ContractError
 from grid_core.program.base_turn import TURN, held_fixed, run_turned, turn_shapes, turn_values
 from grid_core.program.derivative import Function
+from grid_core.program.runtime import RuntimeModel, renewed
 from grid_core.program.tangent import along_tangent, onto_tangent
 from grid_core.program.trace import run_program, trace
 from grid_core.uniform import UniformArray
@@ -187,6 +188,7 @@ def _derived(algorithm: Algorithm, *, needs: Sequence[str], **fields: Any) -> Al
         source="Griewank & Walther 2008, Evaluating derivatives, chapter 3",
         needs=tuple(dict.fromkeys((*algorithm.needs, *needs))),
         refuse=algorithm.refuse,
+        constants=algorithm.constants,
         default=False,
         api_version=algorithm.api_version,
         **fields,
@@ -201,17 +203,24 @@ def _function(algorithm: Algorithm, ctx: Context[Any], more: Sequence[Port]) -> 
 
     def run(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         given = {name: inputs.get(name) for name in names}
-        if turns:
-            return run_turned(algorithm, ctx, given, inputs)
-        return run_program(evolve(ctx, algorithm=algorithm, inputs=given, run=run_program))
+        model = renewed(ctx.model, lambda name, _: inputs[name])
+        here = evolve(ctx, algorithm=algorithm, inputs=given, run=run_program, model=model)
+        return run_turned(algorithm, here, given, inputs) if turns else run_program(here)
 
     shapes = {p.name: p.dims(ctx.model, ctx.options) for p in ports}
+    shapes |= {name: np.shape(values) for name, values in _constants(ctx).items()}
     return Function.trace(run, shapes | (turn_shapes(algorithm, ctx) if turns else {}))
 
 
 def _given(algorithm: Algorithm, ctx: Context[Any]) -> dict[str, Any]:
     given = {name: value for name, value in ctx.inputs.items() if value is not None}
+    given |= _constants(ctx)
     return given | (turn_values(algorithm, ctx) if held_fixed(ctx) else {})
+
+
+def _constants(ctx: Context[Any]) -> Mapping[str, Any]:
+    """What of the robot is a program's input."""
+    return ctx.model.values if isinstance(ctx.model, RuntimeModel) else {}
 
 
 def _of_base(algorithm: Algorithm) -> str | None:

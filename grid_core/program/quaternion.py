@@ -6,7 +6,7 @@ quaternions all along. It is as accurate at every rotation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import frozen
@@ -14,7 +14,7 @@ from attrs import frozen
 from grid_core.model.types import JointKind
 from grid_core.program.linalg import ZERO3, Vec3
 from grid_core.program.motion import joint_position
-from grid_core.program.scalar import cos, sign, sin
+from grid_core.program.scalar import Scalar, cos, maximum, sign, sin, sqrt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,10 @@ class Quaternion:
 
     @classmethod
     def of(cls, R: Array) -> Quaternion:
-        """Return the quaternion of a constant rotation matrix."""
+        """Return the quaternion of a rotation matrix, of numbers or of a program's inputs."""
+        if R.dtype == object and any(isinstance(x, Scalar) for x in R.flat):
+            return cls._of_symbolic(R)
+        R = np.asarray(R, dtype=np.float64)
         # The eigenvector of the largest eigenvalue; accurate for every rotation.
         m = R
         K = np.array(
@@ -50,6 +53,27 @@ class Quaternion:
         for known in (0.0, np.sqrt(0.5), 1.0):
             q = np.where(np.abs(np.abs(q) - known) < 1e-14, np.copysign(known, q), q)
         return cls(Vec3.of(q[:3].tolist()), float(q[3]))
+
+    @classmethod
+    def _of_symbolic(cls, m: Any) -> Quaternion:
+        """Without a branch: of the matrix 4 q qᵀ the row with the largest diagonal entry."""
+        x, y, z = m[0, 0], m[1, 1], m[2, 2]
+        pairs = [[m[1, 0] + m[0, 1], m[2, 0] + m[0, 2], m[2, 1] + m[1, 2]],
+                 [m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]]]  # fmt: skip
+        (xy, xz, yz), (xw, yw, zw) = pairs
+        squares = [1.0 + x - y - z, 1.0 - x + y - z, 1.0 - x - y + z, 1.0 + x + y + z]
+        rows = [[squares[0], xy, xz, xw], [xy, squares[1], yz, yw],
+                [xz, yz, squares[2], zw], [xw, yw, zw, squares[3]]]  # fmt: skip
+        largest = maximum(maximum(squares[0], squares[1]), maximum(squares[2], squares[3]))
+        total: list[Value] = [0.0] * 4
+        open_: Value = 1.0
+        for square, row in zip(squares, rows, strict=True):
+            weight = open_ * (1.0 + sign(square - largest))  # 1 for the first that is largest
+            open_ = open_ - weight
+            total = [sum_ + weight * entry for sum_, entry in zip(total, row, strict=True)]
+        scale = 1.0 / sqrt(sum((entry * entry for entry in total[1:]), total[0] * total[0]))
+        a, b, c, d = (entry * scale for entry in total)
+        return cls(Vec3(a, b, c), d)
 
     def __mul__(self, o: Quaternion) -> Quaternion:
         return Quaternion(
@@ -87,9 +111,7 @@ def frame_pose(tree: KinematicTree, q: Sequence[Value], frame: Frame) -> Quatern
     T, pose = np.array(frame.placement), _WORLD
     if frame.body >= 0:
         at = tree.attachments[frame.body]
-        own = np.eye(4)
-        own[:3, :3], own[:3, 3] = [list(row) for row in at.rotation], list(at.position)
-        T = own @ T
+        T = at.matrix() @ T
         path: list[Node] = []
         index = at.node
         while index >= 0:
@@ -97,7 +119,8 @@ def frame_pose(tree: KinematicTree, q: Sequence[Value], frame: Frame) -> Quatern
             index = path[-1].parent
         for node in reversed(path):
             pose = _moved(pose, node, q)
-    T[:3, 3][np.abs(T[:3, 3]) < 1e-15] = 0.0
+    if T.dtype != object:
+        T[:3, 3][np.abs(T[:3, 3]) < 1e-15] = 0.0
     return pose.compose(Quaternion.of(T[:3, :3]), Vec3.of(T[:3, 3].tolist()))
 
 

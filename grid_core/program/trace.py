@@ -13,6 +13,7 @@ from grid_core.exits import exits_fail
 from grid_core.program.convention import from_native, to_native
 from grid_core.program.graph import Graph
 from grid_core.program.program import Program, ProgramPort
+from grid_core.program.runtime import runtime_model
 from grid_core.program.scalar import Scalar, Value
 from grid_core.program.schedule import schedule
 from grid_core.uniform import UniformArray
@@ -40,7 +41,7 @@ def trace(operation: Operation, *, doors: bool = True) -> Program:
     inputs, declared = symbolic_inputs(graph, ports, operation)
     absent = {p.name: None for p in algorithm.inputs if p.name not in inputs}
     context: Context[Any] = Context(
-        model=operation.model,
+        model=runtime_model(operation.model, inputs),
         options=operation.options,
         algorithm=algorithm,
         inputs={**inputs, **absent},

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import frozen
 
 from grid_core.model.types import Array, Joint, JointKind, RobotModel
-from grid_core.program.canonical import canonical_frame, snap
+from grid_core.program.canonical import canonical_frame, snap, upright_frame
 from grid_core.program.linalg import Symmetric, Vec3
 from grid_core.program.mass import NO_MASS, Mass, split_at_joint
 from grid_core.program.regions import limbs, visit
+from grid_core.program.runtime import RuntimeModel
+from grid_core.program.scalar import Scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +45,9 @@ class Node:
     parent: int
     """Index of the parent node; -1 is the root reference."""
     rotation: tuple[Vec3, Vec3, Vec3]
-    """P as rows, constant."""
+    """P as rows, constant, as is the next, but where placements are a program's inputs."""
     position: Vec3
-    """Origin in the parent node at zero motion [m], constant."""
+    """Origin in the parent node at zero motion [m]."""
     axis: Vec3
     m: Value
     """Mass [kg]; constants, as are the next two, but where masses are a program's inputs."""
@@ -57,11 +59,21 @@ class Node:
 
 @frozen(eq=False)
 class Attachment:
-    """Where a body's joint frame sits: T_node_joint, constant."""
+    """Where a body's joint frame sits: T_node_joint, constant.
+
+    But behind a constant joint, where placements are a program's inputs.
+    """
 
     node: int
     rotation: tuple[Vec3, Vec3, Vec3]
     position: Vec3
+
+    def matrix(self) -> Array:
+        """T_node_joint (4, 4), of numbers where it is constant."""
+        T = np.eye(4, dtype=object)
+        T[:3, :3], T[:3, 3] = [list(row) for row in self.rotation], list(self.position)
+        constant = not any(isinstance(x, Scalar) for x in T.flat)
+        return T.astype(np.float64) if constant else T
 
 
 def _rows(R: Array) -> tuple[Vec3, Vec3, Vec3]:
@@ -69,6 +81,8 @@ def _rows(R: Array) -> tuple[Vec3, Vec3, Vec3]:
 
 
 def _symmetric(S: Array) -> Symmetric:
+    if S.dtype == object:
+        return Symmetric(S[0, 0], S[1, 1], S[2, 2], S[0, 1], S[0, 2], S[1, 2])
     small = 1e-15 * float(np.abs(S).max(initial=0.0))
     s = np.where(np.abs(S) <= small, 0.0, S).tolist()
     return Symmetric(s[0][0], s[1][1], s[2][2], s[0][1], s[0][2], s[1][2])
@@ -92,7 +106,7 @@ class KinematicTree:
             _node(index, model, placed, masses[index]) for index, placed in enumerate(placements)
         )
         self.attachments = tuple(
-            Attachment(node, _rows(snap(T)[:3, :3]), Vec3.of(snap(T)[:3, 3].tolist()))
+            Attachment(node, _rows(_snap(T)[:3, :3]), Vec3.of(_snap(T)[:3, 3].tolist()))
             for node, T in attached
         )
         """By body ID."""
@@ -131,6 +145,7 @@ Placed = tuple[int, int, Array, Array]
 
 
 def _place(model: RobotModel) -> tuple[list[Placed], list[tuple[int, Array]]]:
+    given = _given(model, "placements")
     below: dict[int, list[tuple[Joint, Array]]] = {}
     for joint in model.joints:
         below.setdefault(joint.parent, []).append((joint, joint.placement))
@@ -138,15 +153,28 @@ def _place(model: RobotModel) -> tuple[list[Placed], list[tuple[int, Array]]]:
     attached: list[tuple[int, Array]] = []
     for joint in model.joints:
         parent, T_parent = attached[joint.parent] if joint.parent >= 0 else (-1, np.eye(4))
-        placement = T_parent @ joint.placement
+        known = given is None or joint.kind is JointKind.FLOATING
+        placement = T_parent @ (joint.placement if known else given[joint.id])
         if joint.mimic is not None and joint.mimic.leader is None:
             attached.append((parent, placement @ _constant_motion(joint)))
             continue
-        own = canonical_frame(joint, placement, below.get(joint.id, []))
+        if given is None:
+            own = canonical_frame(joint, placement, below.get(joint.id, []))
+        else:
+            own = upright_frame(joint)
         axis = np.zeros(3) if joint.axis is None else own[:3, :3].T @ joint.axis
-        placements.append((joint.id, parent, snap(placement @ own), axis))
+        placements.append((joint.id, parent, _snap(placement @ own), axis))
         attached.append((len(placements) - 1, np.asarray(np.linalg.inv(own))))
     return placements, attached
+
+
+def _given(model: RobotModel, name: str) -> Any:
+    """Return what is a program's input in this model, or None."""
+    return model.values.get(name) if isinstance(model, RuntimeModel) else None
+
+
+def _snap(T: Array) -> Array:
+    return T if T.dtype == object else snap(T)
 
 
 def _constant_motion(joint: Joint) -> Array:
@@ -171,11 +199,13 @@ def _masses(
     *,
     regroup: bool,
 ) -> list[Mass]:
+    given = _given(model, "inertias")
     masses = [NO_MASS] * len(placements)
     for body, (node, T) in zip(model.bodies, attached, strict=True):
         if node >= 0:
-            masses[node] = masses[node] + Mass.of(body.inertia).moved(T)
-    if regroup:
+            own = Mass.of(body.inertia) if given is None else Mass.of_parameters(given[body.id])
+            masses[node] = masses[node] + own.moved(T)
+    if regroup and not isinstance(model, RuntimeModel):
         for index in reversed(range(len(placements))):
             joint, parent, T, _ = placements[index]
             masses[index], moving = split_at_joint(model.joints[joint].kind, masses[index])
@@ -184,12 +214,17 @@ def _masses(
     return masses
 
 
+def _vector(h: Array) -> Vec3:
+    if h.dtype != object:
+        h = np.where(np.abs(h) <= 1e-15 * float(np.abs(h).max(initial=0.0)), 0.0, h)
+    return Vec3.of(h.tolist())
+
+
 def _node(index: int, model: RobotModel, placed: Placed, mass: Mass) -> Node:
     joint_id, parent, T, axis = placed
     joint = model.joints[joint_id]
     mimic = joint.mimic
     leader = None if mimic is None or mimic.leader is None else model.joints[mimic.leader]
-    small = 1e-15 * float(np.abs(mass.h).max(initial=0.0))
     for target in (-1.0, 0.0, 1.0):
         axis = np.where(np.abs(axis - target) < 1e-15, target, axis)
     return Node(
@@ -200,7 +235,7 @@ def _node(index: int, model: RobotModel, placed: Placed, mass: Mass) -> Node:
         rotation=_rows(T[:3, :3]),
         position=Vec3.of(T[:3, 3].tolist()),
         axis=Vec3.of(axis.tolist()),
-        m=float(mass.m),
-        h=Vec3.of(np.where(np.abs(mass.h) <= small, 0.0, mass.h).tolist()),
+        m=mass.m if mass.h.dtype == object else float(mass.m),
+        h=_vector(mass.h),
         second=_symmetric(mass.second),
     )

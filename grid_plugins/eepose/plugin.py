@@ -249,6 +249,7 @@ def _operation(
         outputs=(output,),
         reference=getattr(reference, name),
         program=getattr(program, name),
+        constants=("placements",),
         benchmarks=(BenchmarkCase(label=name, inputs=(), pinocchio=pinocchio, shared=shared),),
         **given,
     )

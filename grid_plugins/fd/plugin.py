@@ -10,7 +10,7 @@ from grid_core.algorithm import Algorithm, BenchmarkCase, Port
 from grid_core.custom_call import require_flag
 from grid_core.hookspecs import hookimpl
 from grid_core.ports import CONFIGURATION as Q
-from grid_core.ports import EXTERNAL_FORCES, GRAVITY, VELOCITY
+from grid_core.ports import CONSTANTS, EXTERNAL_FORCES, GRAVITY, VELOCITY
 from grid_core.program.products import jvp_of, vjp_of
 from grid_plugins.fd import program, reference
 
@@ -44,6 +44,7 @@ FORWARD_DYNAMICS = Algorithm(
     inputs=MOTION,
     outputs=(ACCELERATION,),
     needs=("nonlinear_effects", "crba"),
+    constants=CONSTANTS,
     reference=reference.forward_dynamics,
     program=program.forward_dynamics,
     refuse=reference.refuse,
@@ -102,6 +103,7 @@ FORWARD_DYNAMICS_GRADIENT = Algorithm(
     inputs=MOTION,
     outputs=(GRADIENT,),
     needs=("nonlinear_effects", "crba", "inverse_dynamics_gradient"),
+    constants=CONSTANTS,
     reference=reference.forward_dynamics_gradient,
     program=program.forward_dynamics_gradient,
     refuse=reference.refuse,
@@ -133,6 +135,7 @@ ABA = Algorithm(
     inputs=MOTION,
     outputs=(ACCELERATION,),
     needs=("nonlinear_effects", "crba"),
+    constants=CONSTANTS,
     reference=reference.aba,
     program=program.aba,
     refuse=reference.refuse,
@@ -149,6 +152,7 @@ MINV = Algorithm(
         Port(name="Minv", shape=("nv", "nv"), unit="1/(kg m²), …", doc="M(q)⁻¹", role="tangent"),
     ),
     needs=("crba",),
+    constants=CONSTANTS,
     reference=reference.minv,
     program=program.minv,
     refuse=reference.refuse,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from grid_core.algorithm import Algorithm, BenchmarkCase, Port
 from grid_core.hookspecs import hookimpl
 from grid_core.ports import CONFIGURATION as Q
+from grid_core.ports import CONSTANTS, GRAVITY
 from grid_core.ports import EXTERNAL_FORCES as F_EXT
-from grid_core.ports import GRAVITY
 from grid_core.ports import VELOCITY as QD
 from grid_core.program.products import jvp_of, vjp_of
 from grid_plugins.id import program, reference
@@ -32,6 +32,7 @@ INVERSE_DYNAMICS = Algorithm(
         F_EXT,
     ),
     outputs=(Port(name="tau", shape=("nv",), unit="N m, N", doc="joint forces", role="tangent"),),
+    constants=CONSTANTS,
     reference=reference.inverse_dynamics,
     program=program.inverse_dynamics,
     benchmarks=(BenchmarkCase(label="inverse_dynamics", inputs=("qdd",), pinocchio="rnea"),),
@@ -56,6 +57,7 @@ INVERSE_DYNAMICS_GRADIENT = Algorithm(
             role="tangent",
         ),
     ),
+    constants=CONSTANTS,
     reference=reference.inverse_dynamics_gradient,
     program=program.inverse_dynamics_gradient,
     benchmarks=(
@@ -76,6 +78,7 @@ GENERALIZED_GRAVITY = Algorithm(
     outputs=(
         Port(name="g", shape=("nv",), unit="N m, N", doc="gravity's joint forces", role="tangent"),
     ),
+    constants=CONSTANTS,
     reference=reference.generalized_gravity,
     program=program.generalized_gravity,
     benchmarks=(
@@ -92,6 +95,7 @@ NONLINEAR_EFFECTS = Algorithm(
     source="Featherstone 2008, Table 5.1, with q̈ = 0",
     inputs=(Q, QD, GRAVITY, F_EXT),
     outputs=(Port(name="h", shape=("nv",), unit="N m, N", doc="bias forces", role="tangent"),),
+    constants=CONSTANTS,
     reference=reference.nonlinear_effects,
     program=program.nonlinear_effects,
     benchmarks=(BenchmarkCase(label="nonlinear_effects", inputs=(), pinocchio="nonLinearEffects"),),
@@ -108,6 +112,7 @@ CRBA = Algorithm(
             name="M", shape=("nv", "nv"), unit="kg m², kg m, kg", doc="mass matrix", role="tangent"
         ),
     ),
+    constants=CONSTANTS,
     reference=reference.crba,
     program=program.crba,
     benchmarks=(BenchmarkCase(label="crba", inputs=(), pinocchio="crba"),),
