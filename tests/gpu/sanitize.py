@@ -18,18 +18,21 @@ from tests.cuda.kernels import DTYPES, DYNAMICS, ROBOTS, model
 from tests.program.operations import operation
 
 BATCHES = (1, 33, 70)
+GRADIENTS = ("inverse_dynamics_gradient", "forward_dynamics_gradient")
+"""Written value by value, or by rows from several warps."""
 
 
 def main(robots: list[str]) -> None:
     """Launch from NumPy arrays: batches with full and partial tiles, with and without options."""
     warnings.simplefilter("ignore")
     settings = BuildSettings(cache_dir=None, num_threads=1)
-    names = (*DYNAMICS, "end_effector_pose")
+    names = (*DYNAMICS, *GRADIENTS, "end_effector_pose")
     for robot in robots or ["iiwa14", "kinds", "go2", "humanoid"]:
         for name in names:
             if robot == "humanoid" and name not in {"inverse_dynamics", "forward_dynamics"}:
                 continue
-            for dtype in DTYPES if robot in {"iiwa14", "kinds"} else DTYPES[:1]:
+            both = robot in {"iiwa14", "kinds"} and name not in GRADIENTS
+            for dtype in DTYPES if both else DTYPES[:1]:
                 targets = find_targets(model(robot), None) if name.startswith("end_eff") else ()
                 made = operation(model(robot), name, (), dtype=dtype, targets=targets)
                 kernel = CudaBackend().build(made, settings)
