@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import evolve
 
-from grid_core.errors import ArgumentError
+from grid_core.errors import ArgumentError, InputError
 from grid_core.gram import Gram
 from grid_core.model.parameters import parameter_names, require_order
 from grid_plugins.regressor.methods import with_order
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["regressor_gram", "row_ends", "rows_width"]
 
-_CHUNK_BYTES = 2**21
-"""Rows that are evaluated at a time: they stay in a core's own cache until they are summed."""
+_CHUNK_BYTES = 2**19
+"""Rows that a thread evaluates at a time: they stay in its core's cache until they are summed."""
+_CHUNKS = 64
+"""Chunks whose sums may wait for their turn."""
 _ONE_THREAD = 2**18
 """Products of a matrix product up to which OpenBLAS uses one thread."""
 _LEAST_SAMPLES, _MOST_SAMPLES = 16, 128
@@ -83,28 +86,35 @@ def regressor_gram(
         squares = [a + b for a, b in zip(total.squares, found, strict=True)]
         return evolve(total, squares=tuple(squares), count=total.count + batch)
     arrays = _arrays(call, {"q": q, "qd": qd, "qdd": qdd, "tau": tau})
-    squares = list(total.squares)
-    batch = len(arrays[0])
     step = _chunk(call)
-    for first in range(0, batch, step):
+
+    def chunk(first: int) -> list[Array]:
         rows = call(*(array[first : first + step] for array in arrays), gravity=gravity)
-        _add(squares, rows)
+        return _squares(rows, widths)
+
+    squares, batch = list(total.squares), len(arrays[0])
+    with ThreadPoolExecutor(call.num_threads) as pool:
+        # In the samples' order, whichever thread was first: the same sums each time.
+        for begin in range(0, batch, _CHUNKS * step):
+            end = min(begin + _CHUNKS * step, batch)
+            for found in pool.map(chunk, range(begin, end, step)):
+                squares = [a + b for a, b in zip(squares, found, strict=True)]
     return evolve(total, squares=tuple(squares), count=total.count + batch)
 
 
-def _add(squares: list[Array], rows: NDArray[Any]) -> None:
-    """Add XᵀX of every row's samples X = [Y_j τ_j]."""
+def _squares(rows: NDArray[Any], widths: list[int]) -> list[Array]:
+    """Return XᵀX of every row's samples X = [Y_j τ_j]."""
     count = len(rows)
     samples = np.zeros((-(-count // _MOST_SAMPLES) * _MOST_SAMPLES, rows.shape[1]))
     samples[:count] = rows
-    begin = 0
-    for k, square in enumerate(squares):
-        width = len(square)
+    begin, found = 0, []
+    for width in widths:
         X = samples[:, begin : begin + width].reshape(-1, _samples(width), width)
         # A copy, lest NumPy calls BLAS's syrk, which spreads the smallest product over threads.
         Xt = np.ascontiguousarray(X.transpose(0, 2, 1))
-        squares[k] = square + np.matmul(Xt, X).sum(axis=0)
+        found.append(np.matmul(Xt, X).sum(axis=0))
         begin += width
+    return found
 
 
 def _samples(width: int) -> int:
@@ -130,6 +140,8 @@ def _arrays(call: OperationCall, given: dict[str, Any]) -> list[NDArray[Any]]:
     for name, value in given.items():
         port = ports[name]
         array, batch = port.take(call.__name__, value, dtype)
+        if batch is None:
+            raise InputError(f"{call.__name__}: {name} needs the axis B, over which is summed")
         batches.append(batch)
         arrays.append(array)
         if batch != batches[0]:
@@ -145,7 +157,11 @@ def _start(call: OperationCall, initial: Gram | None, order: str) -> Gram:
     columns = tuple(np.flatnonzero(row) for row in structure(model, options))
     if initial is None:
         return Gram.zeros(names, columns)
-    if not isinstance(initial, Gram) or initial.names != names:
+    if (
+        not isinstance(initial, Gram)
+        or initial.names != names
+        or not all(map(np.array_equal, initial.columns, columns))
+    ):
         raise ArgumentError(
             f"{call.__name__}: initial must be sums of this robot's parameters in this order"
         )

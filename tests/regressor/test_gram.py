@@ -152,6 +152,8 @@ def test_what_is_refused(arm: grid_core.RobotHandle, log: tuple[Array, ...]) -> 
     q, qd, qdd, tau = (array[:4] for array in log)
     with pytest.raises(InputError, match=r"regressor_gram: tau must be \(B, nv=7\)"):
         arm.regressor_gram(q, qd, qdd, tau[:, :3])
+    with pytest.raises(InputError, match="q needs the axis B, over which is summed"):
+        arm.regressor_gram(q[0], qd[0], qdd[0], tau[0])
     with pytest.raises(InputError, match="tau must have the batch of q, B=4; got B=3"):
         arm.regressor_gram(q, qd, qdd, tau[:3])
     with pytest.raises(InputError, match=r"weights must be \(nv=7,\)"):
