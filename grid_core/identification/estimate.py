@@ -58,7 +58,7 @@ def estimate(
     prior = _prior(Layout.of(robot), information)
     validation = _validate(information, base, prior, fits["wls"], prior_weight)
     path = validation.path if validation else (prior_weight or _DEFAULT_WEIGHT,)
-    problem = consistent_problem(fits["wls"], base, information.reference, prior)
+    problem = consistent_problem(total, fits["wls"], base, information.reference, prior)
     *_, stage = problem.path(path)
 
     reference = base.of(information.reference)

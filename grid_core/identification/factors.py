@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns", "independent_columns", "stacked_r"]
 
+_ZERO = 1e-11
+"""Length of a column, of the longest, that is rounding. Columns differ by their units only."""
+
 
 def stacked_r(blocks: Iterable[Array], width: int) -> Array:
     """Return R of the QR decomposition of blocks stacked on each other, shape (≤ width, width).
@@ -59,7 +62,7 @@ def independent_columns(A: Array, tolerance: float) -> Columns:
         tolerance: relative to a column's length.
     """
     lengths = np.linalg.norm(A, axis=0)
-    alive = lengths > tolerance * np.max(lengths, initial=0.0)
+    alive = lengths > _ZERO * np.max(lengths, initial=0.0)
     scaled = np.where(alive, A / np.where(alive, lengths, 1.0), 0.0)
     pivots, _ = _eliminate(scaled, tolerance, pivoting=True)
     chosen, Q = _eliminate(scaled, tolerance, pivoting=False)

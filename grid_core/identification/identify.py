@@ -70,8 +70,8 @@ def identify(
         InputError: arrays of the wrong shape, no samples, too few of them, or nothing that moves.
         OptionError: an unknown method, a number out of its range, or a handle in float32.
     """
-    samples = Samples(q, qd, qdd, tau, time, trajectory)
-    whole = checked(robot, samples)
+    Layout.of(robot)
+    whole = checked(robot, Samples(q, qd, qdd, tau, time, trajectory))
     if whole.trajectory is None and len(whole):
         stretches = np.zeros(len(whole), dtype=np.int64)
         if whole.time is not None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import frozen
 
-from grid_core.errors import InputError
-from grid_core.identification.samples import Checked, checked, finite, split_at_gaps
+from grid_core.errors import ArgumentError, InputError
+from grid_core.identification.samples import Checked, Samples, checked, finite, split_at_gaps
+from grid_core.wording import brief
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from grid_core.gram import Gram
     from grid_core.identification.base_parameters import BaseParameters
     from grid_core.identification.regressor import Regressor
-    from grid_core.identification.samples import Samples
     from grid_core.model.types import Array
 
 __all__ = ["Accumulator", "Information", "Quadratic"]
@@ -147,8 +147,14 @@ class Accumulator:
         """Take in a chunk; a chunk without trajectories or times is a trajectory of its own.
 
         Raises:
+            ArgumentError: what is not a chunk.
             InputError: an array of the wrong shape.
         """
+        if not isinstance(samples, Samples):
+            raise ArgumentError(
+                f"identification of {self._robot.name!r}: chunks must be Samples; "
+                f"got {brief(samples)}"
+            )
         chunk, missing = finite(checked(self._robot, samples))
         self._excluded += missing
         self._chunks += 1

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from attrs import frozen
 
-from grid_core.errors import OptionError
+from grid_core.errors import ArgumentError, OptionError
+from grid_core.wording import brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,8 +95,14 @@ class Layout:
         """Read the layout off a robot's options.
 
         Raises:
+            ArgumentError: it is no robot.
             OptionError: the regressor is not in float64.
         """
+        if not hasattr(robot, "parameter_names"):
+            raise ArgumentError(
+                "identification: robot must be a handle, as load_robot gives it; "
+                f"got {brief(robot)}"
+            )
         if robot.dtype != np.float64:
             raise OptionError(
                 f"identification of {robot.name!r} needs float64, to tell what is dependent from "

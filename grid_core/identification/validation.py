@@ -8,20 +8,28 @@ import numpy as np
 from attrs import frozen
 
 from grid_core.identification.consistent import ConsistentProblem
-from grid_core.identification.least_squares import ordinary_fit, weighted_fit
+from grid_core.identification.least_squares import (
+    Normal,
+    ordinary_fit,
+    row_scale,
+    weighted_fit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from grid_core.identification.base_parameters import BaseParameters
     from grid_core.identification.consistent import Stage
-    from grid_core.identification.information import Information
+    from grid_core.identification.information import Information, Quadratic
     from grid_core.identification.least_squares import BaseFit
     from grid_core.identification.prior import Prior
     from grid_core.model.types import Array
 
 __all__ = ["Validation", "consistent_problem", "cross_validate"]
 
+_LEAST_NOISE = 1e-4
+"""Least noise that a consistent fit reckons with, of the torques: no sensor has less, and made-up
+torques without any would leave friction that is zero no room to be positive in double precision."""
 _AS_GOOD = 1e-3
 """How much larger held-out errors may be for the sake of staying nearer to the description."""
 _SETTLED = 1e-5
@@ -67,18 +75,21 @@ class Validation:
 
 
 def consistent_problem(
-    fit: BaseFit, base: BaseParameters, reference: Array, prior: Prior
+    data: Quadratic, fit: BaseFit, base: BaseParameters, reference: Array, prior: Prior
 ) -> ConsistentProblem:
     """State the consistent fit that belongs to a weighted one.
 
     Args:
-        fit: the weighted fit.
+        data: the samples.
+        fit: their weighted fit.
         base: its base parameters.
         reference: π_ref, shape (p,).
         prior: the description's parameters.
     """
+    noise = np.maximum(fit.noise, _LEAST_NOISE * row_scale(data))
+    A, _ = data.normal(1.0 / noise**2)
     beta = base.of(reference) + fit.delta
-    return ConsistentProblem(fit.normal.root, base.combinations, beta, prior)
+    return ConsistentProblem(Normal.of(A).root, base.combinations, beta, prior)
 
 
 def cross_validate(
@@ -105,7 +116,7 @@ def cross_validate(
         squares["description"].append(held_out.residuals(np.zeros(base.rank)))
         squares["ols"].append(held_out.residuals(ordinary_fit(train).delta))
         squares["wls"].append(held_out.residuals(weighted.delta))
-        problem = consistent_problem(weighted, base, information.reference, prior)
+        problem = consistent_problem(train, weighted, base, information.reference, prior)
         paths.append(problem.path(prior_weights))
     tried, losses, converged = _lightened(information, base, noise, paths, squares["wls"])
     chosen = int(np.flatnonzero(losses <= (1.0 + _AS_GOOD) * np.min(losses))[0])

@@ -56,7 +56,9 @@ class _Case:
         )
 
     def problem_of(self, prior):
-        return consistent_problem(self.fit, self.base, self.information.reference, prior)
+        return consistent_problem(
+            self.total, self.fit, self.base, self.information.reference, prior
+        )
 
     def misfit(self, parameters) -> np.ndarray:
         """Return each row's root mean square error, of its noise."""

@@ -45,6 +45,13 @@ def test_nearly_dependent_columns_count_by_the_tolerance():
     assert 1e-7 < dropped.largest_dropped < 2e-6
 
 
+def test_short_columns_are_columns():
+    """Their length is a matter of units; only rounding counts as zero."""
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(20, 3)) * np.array([1.0, 1e-8, 1e-14])
+    assert independent_columns(A, 3e-5).independent == (0, 1)
+
+
 def test_no_columns_at_all():
     """A zero matrix has no independent column."""
     found = independent_columns(np.zeros((4, 3)), 1e-9)

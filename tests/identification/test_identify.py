@@ -10,7 +10,7 @@ import pytest
 
 import grid_core
 from grid_core.assets import asset_path
-from grid_core.errors import GridError, InputError, OptionError
+from grid_core.errors import ArgumentError, GridError, InputError, OptionError
 from grid_core.identification import (
     Samples,
     identify,
@@ -190,6 +190,21 @@ def test_a_robot_without_masses_is_identified_from_its_motion(tmp_path):
     assert np.all(result.validation.rms["consistent"] < 1.2 * log.noise)
 
 
+@pytest.mark.parametrize("differs", [False, True])
+def test_torques_without_any_noise_are_fitted_too(arm, differs):
+    """As simulators make them; also of the description itself, whose friction is zero."""
+    rng = np.random.default_rng(12)
+    true = perturbed(arm, rng) if differs else arm.parameters()
+    states = [random_states(arm, rng, 100) for _ in range(4)]
+    log = simulate(arm, true, states, rng, noise=0.0)
+    result = identify(arm, *log.arrays, trajectory=log.trajectory)
+    assert result.converged
+    assert result.inconsistent == ()
+    torque = np.sqrt(np.mean(log.tau**2, axis=0))
+    assert np.all(result.validation.rms["wls"] < 1e-6 * torque)
+    assert np.all(result.validation.rms["consistent"] < 1e-3 * torque)
+
+
 def test_gravity_is_an_argument():
     """On the moon, and without any."""
     robot = handle("skew_axes", terms=TERMS)
@@ -305,6 +320,14 @@ def test_options_of_no_meaning_are_refused(arm, log, options, message):
     """Before anything is computed."""
     with pytest.raises(OptionError, match=message):
         identify(arm, *log.arrays, **options)
+
+
+def test_what_is_no_robot_or_no_chunk_is_refused(arm, log):
+    """By what it must be."""
+    with pytest.raises(ArgumentError, match="robot must be a handle, as load_robot gives it"):
+        identify("iiwa14.urdf", *log.arrays)
+    with pytest.raises(ArgumentError, match="chunks must be Samples; got a value of type tuple"):
+        identify_stream(arm, [log.arrays])
 
 
 def test_single_precision_is_refused():
