@@ -47,6 +47,7 @@ INVERSE_DYNAMICS_REGRESSOR = Algorithm(
     ),
     reference=reference.inverse_dynamics_regressor,
     program=program.inverse_dynamics_regressor,
+    constants=("placements",),
     method=methods.inverse_dynamics_regressor,
     benchmarks=(
         BenchmarkCase(

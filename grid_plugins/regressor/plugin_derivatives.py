@@ -157,6 +157,7 @@ FORWARD_DYNAMICS_PARAMETER_GRADIENT = Algorithm(
     needs=("nonlinear_effects", "crba", "inverse_dynamics_regressor"),
     reference=reference.forward_dynamics_parameter_gradient,
     program=program.forward_dynamics_parameter_gradient,
+    constants=("inertias", "placements"),
     refuse=refuse_singular,
     method=methods.forward_dynamics_parameter_gradient,
     benchmarks=(BenchmarkCase(label="forward_dynamics_parameter_gradient", inputs=()),),

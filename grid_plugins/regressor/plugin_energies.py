@@ -34,6 +34,7 @@ GENERALIZED_MOMENTUM_REGRESSOR = Algorithm(
     ),
     reference=reference.generalized_momentum_regressor,
     program=program.generalized_momentum_regressor,
+    constants=("placements",),
     method=methods.generalized_momentum_regressor,
     benchmarks=(BenchmarkCase(label="generalized_momentum_regressor", inputs=()),),
     default=False,
@@ -56,6 +57,7 @@ MOMENTUM_REGRESSOR = Algorithm(
     ),
     reference=reference.momentum_regressor,
     program=program.momentum_regressor,
+    constants=("placements",),
     method=methods.momentum_regressor,
     benchmarks=(BenchmarkCase(label="momentum_regressor", inputs=()),),
     default=False,
@@ -77,6 +79,7 @@ KINETIC_ENERGY_REGRESSOR = Algorithm(
     ),
     reference=reference.kinetic_energy_regressor,
     program=program.kinetic_energy_regressor,
+    constants=("placements",),
     method=methods.kinetic_energy_regressor,
     benchmarks=(
         BenchmarkCase(
@@ -102,6 +105,7 @@ POTENTIAL_ENERGY_REGRESSOR = Algorithm(
     ),
     reference=reference.potential_energy_regressor,
     program=program.potential_energy_regressor,
+    constants=("placements",),
     method=methods.potential_energy_regressor,
     benchmarks=(
         BenchmarkCase(
