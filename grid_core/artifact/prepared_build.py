@@ -72,6 +72,8 @@ def build_artifact(
     num_threads: int | None = None,
     use_joint_dynamics: bool = False,
     regressor_terms: str | Sequence[str] | None = None,
+    runtime_inertia: bool = False,
+    runtime_transform: bool = False,
     strict: bool = False,
     calibration: str | os.PathLike[str] | Calibration | None = None,
 ) -> ConsumerArtifact:
@@ -106,6 +108,8 @@ def build_artifact(
         num_threads: threads to compile with.
         use_joint_dynamics: as in `grid_core.load_robot`.
         regressor_terms: as in `grid_core.load_robot`.
+        runtime_inertia: as in `grid_core.load_robot`; what takes `inertias` is named in `calls`.
+        runtime_transform: the same of `placements`.
         strict: as in `grid_core.load_robot`.
         calibration: as in `grid_core.load_robot`.
 
@@ -135,6 +139,8 @@ def build_artifact(
             "num_threads": num_threads,
             "use_joint_dynamics": use_joint_dynamics,
             "regressor_terms": regressor_terms,
+            "runtime_inertia": runtime_inertia,
+            "runtime_transform": runtime_transform,
             "strict": strict,
             "calibration": calibration,
         }
@@ -236,7 +242,7 @@ def _without_slot(plan: Plan, selection: Selection) -> tuple[str, ...]:
         port.name
         for operation in plan.operations
         if operation.algorithm.name in selection.chosen
-        for port in operation.algorithm.inputs
+        for port in selection.available[operation.algorithm.name].inputs
         if port.name in operation.present and slot_of(port) is None
     }
     return tuple(sorted(found))

@@ -161,6 +161,7 @@ def _operations(
             provider=selection.providers.get(name, ""),
             chosen=name in selection.chosen,
             hand_written=algorithm.method is not None,
+            constants=algorithm.constants,
             refused=request.plan.refused.get(name),
             inputs=tuple(map(port_record, algorithm.inputs)),
             outputs=tuple(map(port_record, algorithm.outputs)),

@@ -124,6 +124,7 @@ class PortRecord:
     uniform: bool = item(Flag(), "whether the batch shares it")
     default: float | None = item(nullable(_REAL), "of a uniform input")
     role: str = item(_TEXT, "how it reads in other coordinates")
+    shared: bool = item(Flag(), "whether one array may stand for a whole batch")
 
 
 @frozen
@@ -165,6 +166,7 @@ class OperationRecord:
     provider: str = item(_TEXT, "distribution and version that it comes from")
     chosen: bool = item(Flag(), "whether it is a method by itself, not only a part of another's")
     hand_written: bool = item(Flag(), "whether its plugin writes the method")
+    constants: tuple[str, ...] = item(ListOf(_NAME), "what options turn into inputs of it")
     refused: str | None = item(nullable(_TEXT), "why the robot cannot have it")
     inputs: tuple[PortRecord, ...] = item(ListOf(Record(PortRecord)), "in the kernels' order")
     outputs: tuple[PortRecord, ...] = item(ListOf(Record(PortRecord)), "in order")

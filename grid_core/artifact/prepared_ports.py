@@ -60,6 +60,7 @@ def algorithm_from(record: OperationRecord, **method: Any) -> Algorithm:
         reference=nothing,
         program=nothing,
         source=record.source,
+        constants=record.constants,
         **method,
     )
 

@@ -141,6 +141,8 @@ def build(
         calls=_calls(calls),
         use_joint_dynamics=handle.options.use_joint_dynamics,
         regressor_terms=handle.options.regressor_terms or None,
+        runtime_inertia=handle.options.runtime_inertia,
+        runtime_transform=handle.options.runtime_transform,
         **{
             **chosen,
             "ee_joint_names": handle.ee_joint_names or None,

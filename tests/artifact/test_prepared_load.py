@@ -155,6 +155,42 @@ def test_a_floating_arm_with_all_that_a_handle_has(tmp_path: Path) -> None:
         assert str(tmp_path) in str(caught.value)
 
 
+def test_inertias_and_placements_can_vary(tmp_path: Path) -> None:
+    """Inputs that options add, to generated methods and to those that plugins write."""
+    options: Any = {
+        "runtime_inertia": True,
+        "runtime_transform": True,
+        "algorithm_list": ["forward_dynamics", "frame_jacobian", "forward_dynamics_gradient"],
+        "dtype": "float64",
+    }
+    calls: Any = {
+        "forward_dynamics": [{"inertias": True}, {"inertias": True, "placements": True}],
+        "frame_jacobian": [{"placements": True}, {"frame": "upper", "placements": True}],
+        "forward_dynamics_gradient": {"inertias": True},
+    }
+    made = build(tmp_path / "a", **options, calls=calls, **NATIVE)
+    ours, theirs = made.load(), fresh(**options)
+    q, qd, u = states(theirs)
+    inertias = np.tile([2.0, 0.1, 0.0, 0.3, 0.2, 0.0, 0.2, 0.0, 0.0, 0.2], (len(q), 2, 1))
+    inertias[:, :, 0] += np.random.default_rng().random((len(q), 2))
+    placements = np.tile(np.eye(4), (2, 1, 1))
+    placements[:, 2, 3] = 0.3
+    for call in (
+        lambda r: r.forward_dynamics(q, qd, u),
+        lambda r: r.forward_dynamics(q, qd, u, inertias=inertias),
+        lambda r: r.forward_dynamics(q, qd, u, inertias=inertias[0], placements=placements),
+        lambda r: r.frame_jacobian(q),
+        lambda r: r.frame_jacobian(q, placements=placements),
+        lambda r: r.frame_jacobian(q, "upper", placements=placements),
+        lambda r: r.forward_dynamics_gradient(q, qd, u, inertias=inertias),
+    ):
+        same(call(ours), call(theirs))
+    assert ours.frame_jacobian.__signature__ == theirs.frame_jacobian.__signature__
+    assert ours.forward_dynamics.__doc__ == theirs.forward_dynamics.__doc__
+    with pytest.raises(OperationNotLoaded, match="forward_dynamics_gradient, with placements"):
+        ours.forward_dynamics_gradient(q, qd, u, placements=placements)
+
+
 def test_arguments_are_checked_as_ever() -> None:
     ours = grid_core.load_artifact(small())
     with pytest.raises(InputError, match=r"q must be \(B, nq=2\); got \(B, 3\)"):
@@ -299,6 +335,8 @@ def test_the_expected_identity_is_checked_cold_and_reused(tmp_path: Path) -> Non
         {"instruction_sets": "x86-64-v3"},
         {"name": "other"},
         {"regressor_terms": "viscous"},
+        {"runtime_inertia": True},
+        {"runtime_transform": True},
         {"calls": {"forward_dynamics": {"f_ext": True}}},
         {"text": ARM.replace('mass value="1.5"', 'mass value="1.6"')},
         {"text": OTHER},
