@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ALGORITHMS = (
-    *("forward_dynamics", "inverse_dynamics", "crba", "forward_dynamics_gradient"),
+    *("forward_dynamics", "inverse_dynamics", "crba", "inverse_dynamics_gradient"),
     *("end_effector_pose", "end_effector_pose_gradient", "end_effector_pose_hessian"),
     "end_effector_pose_runtime",
 )
@@ -76,7 +76,7 @@ int main()
     RUN(forward_dynamics, wide)
     RUN(inverse_dynamics_f_ext, wide)
     RUN(crba, wide * wide)
-    RUN(forward_dynamics_gradient, wide * 2 * wide)
+    RUN(inverse_dynamics_gradient, wide * 2 * wide)
     RUN(end_effector_pose, poses)
     RUN(end_effector_pose_gradient, poses * wide)
     RUN(end_effector_pose_hessian, poses * wide * wide)
@@ -139,6 +139,6 @@ def _expected(robot: str, name: str, given: Any) -> Any:
             dtype="float64",
         )
         return loaded.end_effector_pose_runtime(given["q"], None, list(given["points"]))
-    if name.startswith("forward_dynamics"):
+    if "dynamics" in name:
         return getattr(made, name)(given["q"], given["qd"], given["u"])
     return getattr(made, name)(given["q"])

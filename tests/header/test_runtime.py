@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FLAGS = ("-pthread", f"-I{FAKE}", "-D__CUDACC__", "-Wno-unknown-pragmas")
-SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
+SANITIZED = ("-fsanitize=address", "-fno-sanitize-recover=all")
 
 
 @functools.cache
