@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define, field
 
@@ -84,12 +84,15 @@ class Binding:
             lambda: self.backend.build(self._operation(algorithm, present), self.settings),
         )
 
-    def build_squares(
-        self, make: Callable[..., SquaresKernel], algorithm: Algorithm, segments: Sequence[int]
-    ) -> SquaresKernel:
+    @property
+    def sums_squares(self) -> bool:
+        """Whether `build_squares` is there: the backend sums squares itself."""
+        return hasattr(self.backend, "squares")
+
+    def build_squares(self, algorithm: Algorithm, segments: Sequence[int]) -> SquaresKernel:
         """Compile an operation whose squares are summed, by a backend that can; as `build`."""
-        operation = self._operation(algorithm, frozenset())
-        return self._built(algorithm, lambda: make(operation, segments, self.settings))
+        operation, backend = self._operation(algorithm, frozenset()), cast("Any", self.backend)
+        return self._built(algorithm, lambda: backend.squares(operation, segments, self.settings))
 
     def _operation(self, algorithm: Algorithm, present: frozenset[str]) -> Operation:
         return Operation(

@@ -198,8 +198,7 @@ class OperationCall:
         Raises:
             as a call, and InputError for one problem without a batch.
         """
-        make = getattr(self._binding.backend, "squares", None)
-        if make is None:
+        if not self._binding.sums_squares:
             return None
         if not self._ready:
             self._open()
@@ -211,7 +210,7 @@ class OperationCall:
             inputs, batch, _ = self._check(values)
         if batch is None:
             raise InputError(f"{self.__name__}: its arrays need the axis B, over which is summed")
-        kernel = self._squares_kernel(make, tuple(segments))
+        kernel = self._squares_kernel(tuple(segments))
         try:
             if there is not None:
                 return kernel.launch(batch, there[1], there[2]), batch
@@ -221,11 +220,11 @@ class OperationCall:
         except Exception as error:
             raise self._binding.failure(self.algorithm, "failed", error) from error
 
-    def _squares_kernel(self, make: Callable[..., Any], segments: tuple[int, ...]) -> SquaresKernel:
+    def _squares_kernel(self, segments: tuple[int, ...]) -> SquaresKernel:
         with self._specialising:
             self._binding.require_open(self.__name__)
             if self._squares is None:
-                self._squares = self._binding.build_squares(make, self.algorithm, segments)
+                self._squares = self._binding.build_squares(self.algorithm, segments)
             return self._squares
 
     def companion(self, algorithm: Algorithm) -> OperationCall:

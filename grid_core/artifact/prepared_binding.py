@@ -45,6 +45,11 @@ class PreparedBinding(Binding):
         if reason:
             raise OperationRefused(f"{algorithm.name}: {self.name!r} cannot have it: {reason}")
 
+    @property
+    def sums_squares(self) -> bool:
+        """Whether squares are summed by the backend: that code is made for a device, never kept."""
+        return False
+
     def build(self, algorithm: Algorithm, present: frozenset[str]) -> Kernel:
         """Load an operation for the optional inputs that are present.
 
