@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from grid_core.algorithm import Algorithm, Options
-    from grid_core.backend import SquaresKernel
+    from grid_core.backend import SquaresKernel, SummingBackend
     from grid_core.model.types import RobotModel
     from grid_core.plugins import Selection
 
@@ -91,7 +91,8 @@ class Binding:
 
     def build_squares(self, algorithm: Algorithm, segments: Sequence[int]) -> SquaresKernel:
         """Compile an operation whose squares are summed, by a backend that can; as `build`."""
-        operation, backend = self._operation(algorithm, frozenset()), cast("Any", self.backend)
+        operation = self._operation(algorithm, frozenset())
+        backend = cast("SummingBackend", self.backend)
         return self._built(algorithm, lambda: backend.squares(operation, segments, self.settings))
 
     def _operation(self, algorithm: Algorithm, present: frozenset[str]) -> Operation:
