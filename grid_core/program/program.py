@@ -123,17 +123,18 @@ class Program:
     def _most_live(self) -> int:
         # Inputs come alive where they are first read: a kernel loads them there.
         base, last = self.first_instruction, self.last_uses()
-        seen = [False] * self.num_inputs
+        num_inputs = self.num_inputs  # summed at each reading
+        seen = [False] * num_inputs
         live = most = 0
         for index, (_, a, b) in enumerate(self.instructions):
             for value in {a, b} - {-1}:
-                if value < self.num_inputs and not seen[value]:
+                if value < num_inputs and not seen[value]:
                     seen[value] = True
                     live += 1
             live += 1
             most = max(most, live)
             for value in {a, b} - {-1}:
-                if last[value] == index and (value < self.num_inputs or value >= base):
+                if last[value] == index and (value < num_inputs or value >= base):
                     live -= 1
         return most
 
