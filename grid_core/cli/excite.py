@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+OPERATIONS = ["inverse_dynamics_regressor", "inverse_dynamics_regressor_packed"]
+
 
 @grid_command(
     "excite",
@@ -89,14 +91,19 @@ def command(robot: str, output: Path, as_json: bool, **o: Any) -> None:
 
 def _load(robot: str, o: dict[str, Any]) -> RobotHandle:
     terms = TERMS if o["friction"] else ()
-    handle = find_robot(robot, floating=False).load(regressor_terms=terms, dtype="float64")
+    options: dict[str, Any] = {
+        "algorithm_list": OPERATIONS,
+        "regressor_terms": terms,
+        "dtype": "float64",
+    }
+    handle = find_robot(robot, floating=False).load(**options)
     if o["payload"] is None:
         if o["payload_frame"] is not None:
             raise OptionError("--payload-frame is where --payload is held; give that as well")
         return handle
     mass, *com = _numbers(o["payload"])
     loaded = with_payload(handle.model, mass, com=com or (0.0, 0.0, 0.0), frame=o["payload_frame"])
-    return load_robot(loaded, regressor_terms=terms, dtype="float64")
+    return load_robot(loaded, **options)
 
 
 def _numbers(text: str) -> list[float]:

@@ -15,10 +15,10 @@ import numpy as np
 from attrs import cmp_using, field, frozen
 
 from grid_core.errors import OperationRefused, OptionError
-from grid_core.identification.base_parameters import base_parameters
 from grid_core.identification.blas import one_blas_thread
 from grid_core.identification.excitation_bounds import bounds
-from grid_core.identification.excitation_search import STAGES, Search, Shapes, condition_number
+from grid_core.identification.excitation_entries import Entries
+from grid_core.identification.excitation_search import STAGES, Search, Shapes
 
 if TYPE_CHECKING:
     import os
@@ -34,6 +34,8 @@ _RANDOM = 100
 """Random motions that the search starts from the best of, and is compared with."""
 _COARSE, _FINE = 10, 50
 """Instants for each harmonic, in the search and in the verdict."""
+_TRIED = 20
+"""Random motions that tell which base parameters can be excited."""
 _SHRINKS = tuple(0.97**k for k in range(1, 100))
 
 _by_value = cmp_using(eq=np.array_equal)
@@ -65,7 +67,7 @@ class Excitation:
     stretched_condition: float
     """The same, each joint of them moving as far as the limits allow."""
     rank: int
-    """Base parameters."""
+    """Base parameters that motions within the limits can tell apart."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trajectory as an ``.npz``.
@@ -142,7 +144,8 @@ def excite(
 
     Args:
         robot: a fixed-base handle in float64 whose joints have one coordinate each. Columns of
-            its ``regressor_terms`` count as well.
+            its ``regressor_terms`` count as well. If it has `inverse_dynamics_regressor_packed`,
+            robots of many joints take a fraction of the time.
         period: after which the motion repeats [s].
         harmonics: sines and cosines of each joint; the highest frequency is harmonics / period.
         rate: samples a second of the result [Hz].
@@ -186,24 +189,18 @@ def _excite(
 ) -> Excitation:
     _check(robot, period=period, harmonics=harmonics, rate=rate, starts=starts)
     limits = bounds(robot.model, margin=margin, acceleration=acceleration)
-    base = base_parameters(robot)
-    if not base.rank:
-        raise OperationRefused(f"an exciting trajectory of {robot.name!r}: nothing can be excited")
-    coarse = Search(
-        robot.inverse_dynamics_regressor,
-        base.independent,
-        robot.parameters(),
-        Shapes(period, harmonics, _COARSE * max(harmonics, 10), limits),
-    )
-    fine = Search(
-        coarse.regressor,
-        base.independent,
-        coarse.parameters,
-        Shapes(period, harmonics, _FINE * max(harmonics, 10), limits),
-    )
     rng = np.random.default_rng(seed)
-    usual = _best(fine, [fine.shapes.random(rng, stretched=False) for _ in range(_RANDOM)])
-    stretched = _best(fine, [fine.shapes.random(rng, stretched=True) for _ in range(_RANDOM)])
+    coarse, fine = (
+        Shapes(period, harmonics, each * max(harmonics, 10), limits) for each in (_COARSE, _FINE)
+    )
+    entries = Entries.of(robot)
+    tried = (coarse.motion(coarse.random(rng, stretched=True)) for _ in range(_TRIED))
+    columns = entries.excited(tried)
+    if not columns:
+        raise OperationRefused(f"an exciting trajectory of {robot.name!r}: nothing can be excited")
+    search, verdict = (Search(entries, columns, shapes) for shapes in (coarse, fine))
+    usual = _best(verdict, [fine.random(rng, stretched=False) for _ in range(_RANDOM)])
+    stretched = _best(verdict, [fine.random(rng, stretched=True) for _ in range(_RANDOM)])
     done = 0
 
     def told() -> None:
@@ -212,14 +209,14 @@ def _excite(
         if progress is not None:
             progress(done / (starts * len(STAGES)))
 
-    improved = _best(fine, [coarse.improve(X, told=told) for _, _, X in stretched[:starts]])
+    improved = _best(verdict, [search.improve(X, told=told) for _, _, X in stretched[:starts]])
     condition, series, _ = min(improved[0], stretched[0], usual[0], key=lambda one: one[0])
     if series is None:
         raise OperationRefused(
             f"an exciting trajectory of {robot.name!r}: no motion was found whose torques keep to "
             "the effort limits; they may not hold the robot against gravity"
         )
-    return _result(robot, series, rate, (condition, usual[0][0], stretched[0][0]), base.rank)
+    return _result(robot, series, rate, (condition, usual[0][0], stretched[0][0]), len(columns))
 
 
 def _best(
@@ -233,9 +230,9 @@ def _judge(search: Search, X: Array) -> tuple[float, FourierSeries | None]:
     """Return a motion's condition number and series, shrunk until its torques are allowed."""
     for shrink in (1.0, *_SHRINKS):
         series = search.shapes.series(X, shrink=shrink)
-        states = series.at(search.shapes.time)
-        if np.all(search.excess(*states) <= 1.0):
-            return condition_number(search.gram(*states)), series
+        condition, efforts = search.judge(*series.at(search.shapes.time))
+        if np.all(efforts <= 1.0):
+            return condition, series
     return np.inf, None
 
 

@@ -13,7 +13,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from grid_core.identification.excitation_series import FourierSeries, rest_basis
 from grid_core.identification.extra import require
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from grid_core.identification.excitation_bounds import Bounds
+    from grid_core.identification.excitation_entries import Entries
     from grid_core.model.types import Array
 
 __all__ = ["Search", "Shapes", "condition_number"]
@@ -33,6 +34,8 @@ _NORM = 12.0
 _PENALTY = 10.0
 _STEP = 1e-6
 """Of finite differences [rad, m and their rates; and of the search's own variables]."""
+_CLOSER = 8
+"""Times as many instants are looked at when a motion is held to its limits."""
 _ALMOST = 0.99
 """Of all: how large a shape starts, and of the room around it."""
 _FLOOR = 1e-14
@@ -81,8 +84,8 @@ class Shapes:
         Args:
             X: the variables, shape (..., rows, nv).
         """
-        q, qd, qdd = self._plain(X)
-        scale, centre, middle = self._placed(X, (q, qd, qdd), _NORM)
+        q, qd, qdd = self.plain(X)
+        scale, centre, middle = self.placed(X, (q, qd, qdd), _NORM)
         return scale * (q - middle) + centre, scale * qd, scale * qdd
 
     def series(self, X: Array, *, shrink: float = 1.0) -> FourierSeries:
@@ -94,7 +97,8 @@ class Shapes:
         """
         half = (self.rows - 2) // 2
         Za, Zb = rest_basis(self.harmonics)
-        scale, centre, middle = self._placed(X, self._plain(X), None, shrink)
+        close = evolve(self, instants=_CLOSER * self.instants)
+        scale, centre, middle = close.placed(X, close.plain(X), None, shrink)
         return FourierSeries(
             period=self.period,
             offset=(centre - scale * middle)[0],
@@ -102,13 +106,13 @@ class Shapes:
             sines=scale * (Zb @ X[half : 2 * half]),
         )
 
-    def _plain(self, X: Array) -> tuple[Array, Array, Array]:
+    def plain(self, X: Array) -> tuple[Array, Array, Array]:
         """Return the shapes without size and place."""
         bases = _bases(self.period, self.harmonics, self.instants)
         q, qd, qdd = (basis @ X[..., :-2, :] for basis in bases)
         return q, qd, qdd
 
-    def _placed(
+    def placed(
         self, X: Array, plain: tuple[Array, ...], norm: float | None, shrink: float = 1.0
     ) -> tuple[Array, Array, Array]:
         """Return each joint's scale, centre, and the middle of its shape, shape (..., 1, nv)."""
@@ -148,12 +152,9 @@ def condition_number(gram: Array) -> float:
 class Search:
     """Lets a robot's regressor judge motions."""
 
-    regressor: Callable[[Array, Array, Array], Array]
-    """Y, shape (B, nv, p), of states."""
+    entries: Entries
     columns: tuple[int, ...]
     """Those of the base parameters."""
-    parameters: Array
-    """π, for the torques, shape (p,)."""
     shapes: Shapes
 
     def improve(
@@ -177,36 +178,30 @@ class Search:
         result: Array = x.reshape(X.shape)
         return result
 
-    def gram(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return W_bᵀ W_b of a motion, divided by its number of instants."""
-        W = self.regressor(q, qd, qdd)[:, :, list(self.columns)].reshape(-1, len(self.columns))
-        gram: Array = W.T @ W / len(q)
-        return gram
-
-    def excess(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return the largest torque of each joint, of its limit, shape (nv,)."""
-        tau = self.regressor(q, qd, qdd) @ self.parameters
-        excess: Array = np.max(np.abs(tau), axis=0) / self.shapes.limits.effort
-        return excess
+    def judge(self, q: Array, qd: Array, qdd: Array) -> tuple[float, Array]:
+        """Return a motion's condition number, and each joint's largest torque, of its limit."""
+        entries = self.entries(q, qd, qdd)
+        W = self.entries.chosen(self.columns).matrix(entries).reshape(-1, len(self.columns))
+        largest = np.max(np.abs(self.entries.torques(entries)), axis=0)
+        return condition_number(W.T @ W), largest / self.shapes.limits.effort
 
     def _value(self, x: Array, power: float) -> tuple[float, Array]:
         """Return what is minimised, and its gradient."""
         X = x.reshape(self.shapes.rows, -1)
-        states = self.shapes.motion(X)
-        Y, moved = self._around(states)
-        columns, instants = list(self.columns), len(Y)
-        W = Y[:, :, columns]
-        flat = W.reshape(-1, len(columns))
+        entries, moved = self._around(self.shapes.motion(X))
+        instants = len(entries)
+        chosen = self.entries.chosen(self.columns)
+        W = chosen.matrix(entries)
+        flat = W.reshape(-1, len(self.columns))
         value, slope = _log_condition(flat.T @ flat / instants, power)
-        # ∂f/∂Y, as wide as Y; the torques' part of it acts through π.
-        weight = np.zeros_like(Y)
-        weight[:, :, columns] = 2.0 / instants * (W @ slope)
-        tau = Y @ self.parameters
+        tau = self.entries.torques(entries)
         limit = self.shapes.limits.effort
         over = np.maximum(np.abs(tau) / limit - 1.0, 0.0)
         value += _PENALTY * float(np.sum(over**2))
-        weight += (2.0 * _PENALTY * over * np.sign(tau) / limit)[:, :, None] * self.parameters
-        dstates = np.einsum("jkiz,kiz->jk", moved - Y, weight, optimize=True) / _STEP
+        # The value's derivative by the entries, then by the motion.
+        weights = self.entries.pull_torques(2.0 * _PENALTY * over * np.sign(tau) / limit)
+        chosen.add(weights, 2.0 / instants * (W @ slope))
+        dstates = np.einsum("jkz,kz->jk", moved - entries, weights) / _STEP
         return value, self._chain(X, dstates.reshape(3, -1, instants)).ravel()
 
     def _around(self, states: tuple[Array, Array, Array]) -> tuple[Array, Array]:
@@ -215,9 +210,8 @@ class Search:
         count, width = stacked.shape
         moved = stacked + _STEP * np.eye(width)[:, None, :]
         every = np.concatenate([stacked[None], moved]).reshape(-1, width)
-        Y = self.regressor(*np.split(every, 3, axis=1))
-        Y = Y.reshape(width + 1, count, *Y.shape[1:])
-        return Y[0], Y[1:]
+        entries = self.entries(*np.split(every, 3, axis=1)).reshape(width + 1, count, -1)
+        return entries[0], entries[1:]
 
     def _chain(self, X: Array, dstates: Array) -> Array:
         """Return ∂f/∂X from ∂f/∂(q, q̇, q̈), shape (3, nv, instants); joints go side by side."""

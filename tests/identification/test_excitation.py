@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from attrs import evolve
 
 import grid_core
 from grid_core.assets import asset_path
@@ -13,6 +14,7 @@ from grid_core.identification import excitation
 from grid_core.identification.base_parameters import base_parameters
 from grid_core.identification.excitation import Excitation, excite
 from grid_core.identification.excitation_bounds import bounds
+from grid_core.identification.excitation_entries import Entries
 from grid_core.identification.excitation_payload import with_payload
 from grid_core.identification.excitation_search import Search, Shapes
 from grid_core.identification.excitation_series import FourierSeries, rest_basis
@@ -28,7 +30,8 @@ MARGIN = 0.05
 
 @pytest.fixture(scope="module")
 def arm() -> Any:
-    return grid_core.load_robot(asset_path("iiwa14"), dtype="float64")
+    wanted = ["inverse_dynamics", "inverse_dynamics_regressor", "inverse_dynamics_regressor_packed"]
+    return grid_core.load_robot(asset_path("iiwa14"), dtype="float64", algorithm_list=wanted)
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +59,13 @@ def test_it_is_five_times_better_than_a_hundred_random_ones(arm: Any, found: Exc
     assert 3.0 * found.condition < found.stretched_condition
     columns = base_parameters(arm).independent
     assert found.condition == pytest.approx(pinocchios_condition(found, columns), rel=1e-3)
+
+
+def test_its_columns_are_those_of_the_base_parameters(arm: Any) -> None:
+    shapes = Shapes(10.0, 5, 60, bounds(arm.model, margin=MARGIN, acceleration=None))
+    rng = np.random.default_rng(0)
+    motions = [shapes.motion(shapes.random(rng, stretched=True)) for _ in range(5)]
+    assert Entries.of(arm).excited(motions) == base_parameters(arm).independent
 
 
 def test_it_keeps_to_every_limit(arm: Any, found: Excitation) -> None:
@@ -107,14 +117,18 @@ def test_the_same_seed_gives_the_same_motion(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("power", [1.0, 32.0])
-def test_the_gradient_is_that_of_the_value(arm: Any, power: float) -> None:
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_gradient_is_that_of_the_value(arm: Any, power: float, packed: bool) -> None:
+    robot = arm if packed else grid_core.load_robot(asset_path("iiwa14"), dtype="float64")
+    assert Entries.of(robot).packed == packed
     limits = bounds(arm.model, margin=MARGIN, acceleration=4.0)
     tight = bounds(with_payload(arm.model, 20.0), margin=0.8, acceleration=4.0)
     columns = base_parameters(arm).independent
     rng = np.random.default_rng(0)
     for lim in (limits, tight):
         shapes = Shapes(10.0, 5, 60, lim)
-        search = Search(arm.inverse_dynamics_regressor, columns, 5.0 * arm.parameters(), shapes)
+        entries = evolve(Entries.of(robot), parameters=5.0 * arm.parameters())
+        search = Search(entries, columns, shapes)
         x = shapes.random(rng, stretched=True).ravel()
         _, gradient = search._value(x, power)
         direction = rng.normal(size=x.size)
@@ -178,6 +192,25 @@ def test_a_payload_is_felt() -> None:
     Y = robot.inverse_dynamics_regressor(*states)
     tau = loaded.inverse_dynamics(*states) - robot.inverse_dynamics(*states)
     np.testing.assert_allclose(tau, Y @ extra, atol=1e-9)
+
+
+def test_what_rounded_numbers_alone_tell_apart_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(excitation, "_RANDOM", 5)
+    links = [urdf.random_link(f"l{k}", np.random.default_rng(k)) for k in range(3)]
+    ranks = []
+    for tilt in (0.0, 1e-6):
+        # A vertical first axis feels no gravity; one that a rounded number tilts does, a little.
+        turn = urdf.joint("waist", "revolute", "l0", "l1", axis=(0, tilt, 1))
+        bend = urdf.joint("elbow", "revolute", "l1", "l2", xyz=(0.3, 0, 0), axis=(0, 1, 0))
+        text = urdf.robot("rounded", *links, turn, bend)
+        robot = grid_core.load_robot(urdf_string=text, dtype="float64")
+        found = excite(robot, starts=1, harmonics=4)
+        ranks.append((found.rank, base_parameters(robot).rank))
+        assert found.condition < 1e3
+    assert ranks[0][0] == ranks[0][1] == ranks[1][0]
+    assert ranks[1][1] > ranks[1][0]
 
 
 class TestRefusals:
