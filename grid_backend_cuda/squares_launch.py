@@ -28,24 +28,25 @@ _CHUNK_BYTES = 64 << 20
 
 def assemble(plan: SquaresPlan, total: NDArray[np.float64]) -> list[Array]:
     """Return the matrix of every segment, from the tiles' entries, (64, plan.padded)."""
-    widths = np.array(plan.segments)
-    steps = -(-widths // 8)
-    firsts = np.concatenate([[0], np.cumsum(4 * steps)])
-    matrices = [np.zeros((8 * step, 8 * step)) for step in steps.tolist()]
     lane = np.arange(8)
-    for k, tile in enumerate(plan.tiles):
-        first = int(firsts[tile.segment])
+    tiles = np.array([(t.segment, t.row, t.column, t.step) for t in plan.tiles]).reshape(-1, 4)
+    matrices = []
+    first = 0
+    for segment, width in enumerate(plan.segments):
+        step = -(-width // 8)
+        (which,) = np.nonzero(tiles[:, 0] == segment)
+        # A tile's row k is one of a pair; its pairs are `step` apart.
         rows, columns = (
-            2 * (start - first + tile.step * (lane // 2)) + lane % 2
-            for start in (tile.row, tile.column)
+            2 * (tiles[which, side, None] - first + step * (lane // 2)) + lane % 2
+            for side in (1, 2)
         )
-        block = total[:, k].reshape(8, 8)
-        matrices[tile.segment][np.ix_(rows, columns)] = block
-        matrices[tile.segment][np.ix_(columns, rows)] = block.T
-    return [
-        np.ascontiguousarray(matrix[:width, :width])
-        for matrix, width in zip(matrices, plan.segments, strict=True)
-    ]
+        blocks = total[:, which].T.reshape(-1, 8, 8)
+        matrix = np.zeros((8 * step, 8 * step))
+        matrix[rows[:, :, None], columns[:, None, :]] = blocks
+        matrix[columns[:, None, :], rows[:, :, None]] = blocks
+        matrices.append(np.ascontiguousarray(matrix[:width, :width]))
+        first += 4 * step
+    return matrices
 
 
 class CudaSquares:

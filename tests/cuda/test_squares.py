@@ -133,11 +133,17 @@ def test_an_arms_sums_stay_in_registers(dtype: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "arch", "batch", "blocks"),
-    [("arm", "sm_90", 150, 2), ("arm", "sm_120", 37, 3), ("skew_axes", "sm_90", 1, 1)],
+    [
+        ("arm", "sm_90", 150, 2),
+        ("arm", "sm_120", 37, 3),
+        ("quadruped", "sm_120", 37, 2),
+        ("skew_axes", "sm_90", 1, 1),
+    ],
 )
 def test_on_a_host(name: str, arch: str, batch: int, blocks: int, tmp_path: Path) -> None:
     """Blocks in turn, launches one after the other, the last of which adds the blocks."""
-    model = ARM if name == "arm" else HAND_MADE[name].load(floating_base=True)
+    known = {"arm": ARM, "quadruped": QUADRUPED}
+    model = known[name] if name in known else HAND_MADE[name].load(floating_base=True)
     asked = operation_of(model, "float64")
     program = trace(asked)
     plan = plan_squares(segments_of(model), arch)
