@@ -33,11 +33,11 @@ test: $(VENV)/.test
 
 # A machine with a GPU may have every package and no way to fetch one: then nothing is installed.
 NEEDS := attrs, click, jinja2, llvmlite, lxml, numpy, pluggy, rich, pytest
-METADATA := build/metadata
+METADATA := $(CURDIR)/build/metadata
 test-gpu:
 	@if $(PYTHON) -c 'import $(NEEDS)'; then \
 		$(PYTHON) tests/gpu/announce.py $(METADATA) && \
-		PYTHONPATH=$(METADATA):.$${PYTHONPATH:+:$$PYTHONPATH} $(PYTHON) -m pytest -m gpu $(ARGS); \
+		PYTHONPATH=$(METADATA):$(CURDIR)$${PYTHONPATH:+:$$PYTHONPATH} $(PYTHON) -m pytest -m gpu $(ARGS); \
 	else \
 		$(MAKE) --no-print-directory $(VENV)/.gpu && $(BIN)/python -m pytest -m gpu $(ARGS); \
 	fi

@@ -215,7 +215,7 @@ def test_code_that_the_driver_refuses_falls_back_to_ptx(monkeypatch: pytest.Monk
     other = "sm_120"
     compile_cubin = module.compile_cubin
     monkeypatch.setattr(module, "compile_cubin", lambda t, k, _: compile_cubin(t, k, other))
-    monkeypatch.setattr(module, "operation_key", lambda *_: None)
+    monkeypatch.setattr("grid_core.artifact.fetching.operation_key", lambda *_: None)
     q = np.ones((33, 7), np.float32)
     with fresh() as robot:
         got = robot.crba(q)
