@@ -57,8 +57,8 @@ def regressor_gram(
 ) -> Gram:
     """Sum YᵀY, Yᵀτ and τᵀτ over samples, in float64, whatever their number.
 
-    Y is evaluated some thousand samples at a time, in the handle's precision, and never kept, so
-    that memory does not grow with the log. A longer log is summed chunk by chunk, with the sums
+    Y is evaluated some hundred samples at a time, in the handle's precision, and never kept, so
+    that memory does not grow with the log. A NaN in a sample is one in the sums. A longer log is summed chunk by chunk, with the sums
     so far as `initial`, or the chunks' sums are added: ``a + b``.
 
     Args:
