@@ -59,9 +59,9 @@ class ConeProgram:
     """½ ‖M π - z‖² over consistent parameters, and the prior."""
 
     M: Array
-    """Shape (rank, p)."""
+    """Shape (n, p), n as many as directions are in the data."""
     target: Array
-    """z, shape (rank,)."""
+    """z, shape (n,)."""
     prior: Point
     free_scale: Array
     """Size of the free parameters, shape of f."""

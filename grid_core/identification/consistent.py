@@ -78,7 +78,7 @@ class ConsistentProblem:
         """State the problem.
 
         Args:
-            root: F, shape (rank, rank), with FᵀF the weighted normal matrix.
+            root: F, shape (n, rank), with FᵀF the weighted normal matrix.
             combinations: G, shape (rank, p).
             beta: β̂, shape (rank,).
             prior: the description's parameters.

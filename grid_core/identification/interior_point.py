@@ -29,6 +29,8 @@ _CENTRED = 1e-6
 """Relative distance of P Z from λ 1 at which Newton's method on the primal problem takes over."""
 _TO_BOUNDARY = 0.98
 _REFINEMENTS = 2
+_WORST_CONDITION = 1e10
+"""Of matrices whose inverse is worked with, scaled to a unit diagonal."""
 _SHORT = 0.5
 """A corrected step that cannot be made longer is compared with one that only centres."""
 _CENTRING = 0.5
@@ -92,8 +94,9 @@ def follow(program: ConeProgram, weight: float, start: PrimalDual) -> PrimalDual
 class Ridge:
     """Solves (Mᵀ M + 1) u = push - Mᵀ residual in the space of the residual.
 
-    There it is as well conditioned as what the rows of M tell, however little they say about most
-    of u.
+    u = push - Mᵀ y with (M Mᵀ + 1) y = M push + residual, refined. Where that matrix is so badly
+    conditioned that refining cannot help, M = Rᵀ Qᵀ is factored instead: t = R y is where
+    (1 + (R Rᵀ)⁻¹) t = Qᵀ push + R⁻ᵀ residual, which is the better conditioned the larger M is.
     """
 
     def __init__(self, M: Array) -> None:
@@ -101,10 +104,18 @@ class Ridge:
         inner = M @ M.T
         inner[np.diag_indices_from(inner)] += 1.0
         scale = 1.0 / np.sqrt(np.diagonal(inner))
-        self._inverse = scale[:, None] * np.linalg.inv(inner * np.outer(scale, scale)) * scale
+        inner *= np.outer(scale, scale)
+        inverse = np.linalg.inv(inner)
+        condition = np.linalg.norm(inner, 1) * np.linalg.norm(inverse, 1)
+        self._inverse = scale[:, None] * inverse * scale
+        self._factors = _factored(M) if condition > _WORST_CONDITION else None
 
     def solve(self, push: Array, residual: Array) -> Array:
         """Return u, shape (p,)."""
+        if self._factors is not None:
+            Q, R_inverse_t, inverse = self._factors
+            stepped: Array = push - Q @ (inverse @ (Q.T @ push + R_inverse_t @ residual))
+            return stepped
         M = self._M
         right = M @ push + residual
         y = self._inverse @ right
@@ -112,6 +123,16 @@ class Ridge:
             y = y + self._inverse @ (right - M @ (M.T @ y) - y)
         u: Array = push - M.T @ y
         return u
+
+
+def _factored(M: Array) -> tuple[Array, Array, Array]:
+    """Return Q, R⁻ᵀ and (1 + (R Rᵀ)⁻¹)⁻¹ for M = Rᵀ Qᵀ."""
+    lengths = np.linalg.norm(M, axis=1)
+    Q, R = np.linalg.qr((M / lengths[:, None]).T)
+    R_inverse_t = np.linalg.inv(R).T / lengths
+    inner = R_inverse_t @ R_inverse_t.T
+    inner[np.diag_indices_from(inner)] += 1.0
+    return Q, R_inverse_t, np.linalg.inv(inner)
 
 
 class _Step:

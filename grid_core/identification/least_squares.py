@@ -30,7 +30,7 @@ class Normal:
     """
 
     root: Array
-    """F with FᵀF = A, shape (rank, rank)."""
+    """F with FᵀF = A, shape (n, rank), n as many as directions are in the data."""
     inverse: Array
     """Pseudo-inverse of A, shape (rank, rank)."""
     scaled_condition: float
@@ -47,7 +47,7 @@ class Normal:
         kept = vectors[:, good] / safe[:, None]
         regular = bool(np.all(good)) and len(values) > 0
         return cls(
-            root=np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * diagonal,
+            root=np.sqrt(values[good])[:, None] * vectors[:, good].T * diagonal,
             inverse=(kept / values[good]) @ kept.T,
             scaled_condition=float(np.sqrt(most / values[0])) if regular else np.inf,
         )
@@ -56,7 +56,8 @@ class Normal:
     def condition(self) -> float:
         """Condition number of the regressor as it is, units and all; inf where singular."""
         values = np.linalg.svd(self.root, compute_uv=False)
-        return float(values[0] / values[-1]) if len(values) and values[-1] > 0.0 else np.inf
+        whole = 0 < len(self.inverse) == len(values)
+        return float(values[0] / values[-1]) if whole and values[-1] > 0.0 else np.inf
 
 
 @frozen(eq=False)
