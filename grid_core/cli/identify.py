@@ -188,7 +188,9 @@ def _identify(
             handle.model,
             cutoff=o["cutoff"],
             every=o["every"],
-            progress=lambda part: progress.update(task, completed=part),
+            progress=lambda part: progress.update(
+                task, completed=part, description="reading" if part < 1.0 else "fitting"
+            ),
         )
         samples = ShownSamples(log)
         try:
