@@ -86,6 +86,8 @@ def test_the_signature_shows_the_defaults() -> None:
         "num_threads": None,
         "use_joint_dynamics": False,
         "regressor_terms": None,
+        "runtime_inertia": False,
+        "runtime_transform": False,
         "strict": False,
         "device": None,
         "calibration": None,
