@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from grid_core.identification.information import Quadratic
     from grid_core.model.types import Array
 
-__all__ = ["BaseFit", "Normal", "ordinary_fit", "row_scale", "weighted_fit"]
+__all__ = ["BaseFit", "Normal", "ordinary_delta", "ordinary_fit", "row_scale", "weighted_fit"]
 
 _RELATIVE_FLOOR = 1e-7
 """Least residual, of the torques: sums of squares have half of the digits."""
@@ -132,6 +132,11 @@ def row_scale(data: Quadratic) -> Array:
     return np.where(torque > 0.0, torque, typical if typical > 0.0 else 1.0)
 
 
+def ordinary_delta(data: Quadratic) -> Array:
+    """Return β - β_ref of the ordinary fit alone, shape (rank,)."""
+    return _solve(data, np.ones(len(data.grams)))[1]
+
+
 def ordinary_fit(data: Quadratic) -> BaseFit:
     """Fit β with all rows alike.
 
@@ -176,14 +181,14 @@ def weighted_fit(data: Quadratic) -> BaseFit:
     freedom = _degrees_of_freedom(data, weights, normal)
     noise = np.maximum(_noise(squares, freedom), least)
     # The likelihood's variances know nothing of the parameters that were fitted; these do.
-    final, _ = data.normal(1.0 / noise**2)
+    final = Normal.of(data.normal(1.0 / noise**2)[0])
     return BaseFit(
         delta=delta,
-        covariance=Normal.of(final).inverse,
+        covariance=final.inverse,
         noise=noise,
         degrees_of_freedom=freedom,
         weights=1.0 / noise**2,
-        normal=Normal.of(final),
+        normal=final,
         log_likelihoods=tuple(history),
     )
 
@@ -220,7 +225,7 @@ def _unmixed_noise(data: Quadratic, squares: Array, normal: Normal) -> Array:
     C = np.zeros((rows, rank, rank))
     for k, (columns, gram) in enumerate(zip(data.columns, data.grams, strict=True)):
         C[k][:, columns] = normal.inverse[:, columns] @ gram[:-1, :-1]
-    mixing = np.array([[np.sum(a * b.T) for b in C] for a in C])
+    mixing = C.reshape(rows, -1) @ C.transpose(0, 2, 1).reshape(rows, -1).T
     mixing += np.diag(data.samples - 2.0 * np.trace(C, axis1=1, axis2=2))
     if np.linalg.cond(mixing) > 1.0 / _SINGULAR:  # too few samples to tell rows apart
         return _noise(squares, np.full(rows, float(data.samples)))

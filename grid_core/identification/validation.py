@@ -10,7 +10,7 @@ from attrs import frozen
 from grid_core.identification.consistent import ConsistentProblem
 from grid_core.identification.least_squares import (
     Normal,
-    ordinary_fit,
+    ordinary_delta,
     row_scale,
     weighted_fit,
 )
@@ -114,7 +114,7 @@ def cross_validate(
         train = information.total(leave_out=k)
         weighted = weighted_fit(train)
         squares["description"].append(held_out.residuals(np.zeros(base.rank)))
-        squares["ols"].append(held_out.residuals(ordinary_fit(train).delta))
+        squares["ols"].append(held_out.residuals(ordinary_delta(train)))
         squares["wls"].append(held_out.residuals(weighted.delta))
         problem = consistent_problem(train, weighted, base, information.reference, prior)
         paths.append(problem.path(prior_weights))

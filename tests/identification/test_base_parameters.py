@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import grid_core
 from grid_core.identification import Identifiability, base_parameters
 from tests.identification.simulated import TERMS, handle, random_states
 from tests.support import urdf
+from tests.support.random_trees import random_urdf
 
 _ROBOTS = [
     ("iiwa14", False, TERMS),
@@ -47,6 +49,26 @@ def test_there_are_as_many_as_the_regressor_has_rank(name, floating, terms):
     assert base.largest_dropped < 1e-10 < 1e-3 < base.least_kept
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_random_trees_have_the_rank_of_their_regressor(seed):
+    """Every kind of joint, skew axes, branches and mimics, fixed and floating."""
+    text = random_urdf(seed, 3 + seed, mimic=0.2)
+    robot = grid_core.load_robot(
+        text,
+        dtype="float64",
+        backend="reference",
+        algorithm_list=["inverse_dynamics_regressor"],
+        floating_base=bool(seed % 2),
+        regressor_terms=TERMS,
+    )
+    base = base_parameters(robot)
+    Y = _stacked(robot, 3, 2 * len(base.names) // robot.nv + 150)
+    lengths = np.linalg.norm(Y, axis=0)
+    Y = Y[:, lengths > 1e-11 * np.max(lengths)]
+    values = np.linalg.svd(Y / np.linalg.norm(Y, axis=0), compute_uv=False)
+    assert base.rank == np.count_nonzero(values > 1e-10 * values[0])
+
+
 @pytest.mark.parametrize(("name", "floating", "terms"), _ROBOTS)
 def test_torques_depend_on_them_only(name, floating, terms):
     """Y = Y_b G at states that were not looked at, and Y π = Y_b β."""
@@ -84,8 +106,6 @@ def test_another_seed_and_more_states_tell_the_same():
 @pytest.fixture(scope="module")
 def planar(tmp_path_factory):
     """Two rods of half a metre that turn about y, as in every textbook."""
-    import grid_core  # noqa: PLC0415
-
     rod = np.diag([0.02, 0.02, 0.001])
     text = urdf.robot(
         "planar",
