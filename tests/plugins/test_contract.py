@@ -96,7 +96,11 @@ def fails(record: Any, message: str) -> None:
             "two cases have one label",
         ),
         (
-            {"benchmarks": (BenchmarkCase(label="x", inputs=(), shared=lambda: {}),)},
+            {
+                "benchmarks": (
+                    BenchmarkCase(label="x", inputs=(), shared=lambda model: {"q": model}),
+                )
+            },
             "'x': shared must take 3 arguments",
         ),
         ({"constants": ["inertias"]}, "constants must be a tuple of names"),
