@@ -13,22 +13,22 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from grid_core.abi import slot_of
-from grid_core.algorithm import Options
 from grid_core.backend import Operation
 from grid_core.cpp import require_namespace
 from grid_core.errors import OperationRefused, OptionError
 from grid_core.evaluation import refusal
 from grid_core.load_options import DEFAULT_DTYPE, LoadOptions
+from grid_core.loading import arithmetic_options
 from grid_core.plugins import PluginManager, plugin_manager
+from grid_core.program.runtime import INERTIAS, PLACEMENTS, with_runtime_ports
 from grid_core.reading import read_model, require_one_source
-from grid_core.targets import find_targets
 from grid_core.wording import listing, near
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping
 
-    from grid_core.algorithm import Algorithm
+    from grid_core.algorithm import Algorithm, Options
     from grid_core.description.calibration import Calibration
     from grid_core.model.types import RobotModel
     from grid_core.plugins import Selection
@@ -53,8 +53,6 @@ class Header:
     dtype: np.dtype[Any]
     namespace: str
     """Of C++: ``grid``, ``robots::arm``."""
-    runtime_transform: bool
-    """Whether placements change at run time, so that those of the model are nominal."""
 
 
 @frozen(kw_only=True)
@@ -81,10 +79,12 @@ def generate_header(
     optional_inputs: Iterable[str] = (),
     output_convention: str = "pinocchio",
     use_joint_dynamics: bool = False,
-    runtime_transform: bool | None = None,
     name: str | None = None,
     strict: bool = False,
     calibration: str | os.PathLike[str] | Calibration | None = None,
+    regressor_terms: str | Iterable[str] | None = None,
+    runtime_inertia: bool = False,
+    runtime_transform: bool = False,
 ) -> str:
     """Return the text of ``grid.cuh``: a robot's constants, tables and operations for CUDA C++.
 
@@ -102,11 +102,13 @@ def generate_header(
             operations that take them are written a second time, with them.
         output_convention: ``pinocchio`` or ``mujoco``, of the operations; the tables are native.
         use_joint_dynamics: whether the joints' damping and friction act.
-        runtime_transform: whether placements change at run time; the composer then refuses.
-            Left out: as the options say.
         name: the robot's name, in place of the description's own.
         strict: whether a suspicious description is an error instead of a warning.
         calibration: as in `grid_core.load_robot`.
+        regressor_terms: as in `grid_core.load_robot`.
+        runtime_inertia: whether there are operations that take the bodies' `inertias`.
+        runtime_transform: whether there are operations that take the joints' `placements`. Those
+            in the tables are then nominal, and the composer of frames refuses.
 
     Raises:
         OptionError: an option of a value that it cannot have.
@@ -127,6 +129,9 @@ def generate_header(
             "use_joint_dynamics": use_joint_dynamics,
             "strict": strict,
             "calibration": calibration,
+            "regressor_terms": regressor_terms,
+            "runtime_inertia": runtime_inertia,
+            "runtime_transform": runtime_transform,
         }
     )
     plugins = plugin_manager()
@@ -134,19 +139,13 @@ def generate_header(
     model = read_model(source, urdf_string, options, plugins)
     if options.name is not None:
         model = evolve(model, name=options.name)
-    chosen = Options(
-        use_joint_dynamics=options.use_joint_dynamics,
-        targets=find_targets(model, options.ee_joint_names),
-        output_convention=options.output_convention,
-    )
     return header_text(
         model,
-        chosen,
+        arithmetic_options(options, model),
         selection,
         dtype=options.dtype or "float32",
         namespace=namespace,
         optional_inputs=optional_inputs,
-        runtime_transform=runtime_transform,
         required=options.algorithm_list or (),
         plugins=plugins,
     )
@@ -160,7 +159,6 @@ def header_text(
     dtype: Any = "float32",
     namespace: str = "grid",
     optional_inputs: Iterable[str] = (),
-    runtime_transform: bool | None = None,
     required: Iterable[str] = (),
     writer: str = CUDA,
     plugins: PluginManager | None = None,
@@ -169,13 +167,13 @@ def header_text(
 
     Args:
         model: the robot.
-        options: targets, convention and joint dynamics, as a handle has them.
+        options: targets, convention and what else changes the arithmetic, as a handle has them.
+            Inputs that they add are given like `optional_inputs`.
         selection: the operations, as `PluginManager.select` returns them. What the robot cannot
             have is left out; the header says so.
         dtype: ``float32`` or ``float64``.
         namespace: the C++ namespace.
         optional_inputs: as in `generate_header`.
-        runtime_transform: as in `generate_header`.
         required: names among the operations that are not to be left out.
         writer: name of the header writer.
         plugins: whose writers; None: the installed ones.
@@ -187,7 +185,7 @@ def header_text(
     """
     number = np.dtype(LoadOptions.check({"dtype": dtype}).dtype)
     require_namespace(namespace)
-    chosen = [selection.available[name] for name in selection.chosen]
+    chosen = [with_runtime_ports(selection.available[n], options) for n in selection.chosen]
     extra = _check_optional(chosen, optional_inputs)
     reasons = {a.name: refusal(a, selection.available, model, options) for a in chosen}
     for name in required:
@@ -207,8 +205,6 @@ def header_text(
         if not reasons[algorithm.name]
         for present in _variants(algorithm, extra)
     ]
-    if runtime_transform is None:
-        runtime_transform = bool(getattr(options, "runtime_transform", False))
     header = Header(
         model=model,
         options=options,
@@ -216,17 +212,20 @@ def header_text(
         left_out={name: reason for name, reason in reasons.items() if reason},
         dtype=number,
         namespace=namespace,
-        runtime_transform=runtime_transform,
     )
     return (plugins or plugin_manager()).headers.take(writer).value.write(header)
 
 
 def _variants(algorithm: Algorithm, extra: frozenset[str]) -> list[frozenset[str]]:
-    """Return the choices of optional inputs: those with a slot, then those that are asked for."""
-    optional = {port.name for port in algorithm.inputs if port.optional}
-    slots = frozenset(p.name for p in algorithm.inputs if p.optional and slot_of(p) is not None)
-    with_extra = slots | (optional & extra)
-    return [slots] if with_extra == slots else [slots, with_extra]
+    """Return the choices of optional inputs.
+
+    What has a slot is always there; of the rest nothing, each that is wanted alone, and all.
+    """
+    optional = [port for port in algorithm.inputs if port.optional]
+    slots = frozenset(p.name for p in optional if slot_of(p) is not None)
+    wanted = [p.name for p in optional if p.name in extra and p.name not in slots]
+    choices = [slots, *(slots | {name} for name in wanted), slots | {*wanted}]
+    return list(dict.fromkeys(choices))
 
 
 def _check_optional(algorithms: list[Algorithm], wanted: Iterable[str]) -> frozenset[str]:
@@ -241,4 +240,5 @@ def _check_optional(algorithms: list[Algorithm], wanted: Iterable[str]) -> froze
                 f"optional_inputs: none of the operations has an optional input {name!r} without "
                 f"a slot{hint}; there are {listing(known)}"
             )
-    return frozenset(names)
+    added = {port.name for a in algorithms for port in a.inputs if port in (INERTIAS, PLACEMENTS)}
+    return frozenset(names) | added

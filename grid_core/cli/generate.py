@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _NAMES = comma_list(click.STRING)
+_FLAGS = ("strict", "runtime_inertia", "runtime_transform")
+"""Options of `load_robot` that are on or as they are."""
 
 
 @grid_command(
@@ -63,9 +65,12 @@ _NAMES = comma_list(click.STRING)
     help="Of q, v and results. Left out: as registered; else pinocchio.",
 )
 @click.option(
+    "--runtime-inertia", is_flag=True, help="Operations that take inertias are there as well."
+)
+@click.option(
     "--runtime-transform",
     is_flag=True,
-    help="Placements change at run time: the frame composer refuses this model.",
+    help="Operations that take placements are there as well; the composer of frames refuses.",
 )
 @strict_option
 @click.option("-o", "--output", type=FilePath(dir_okay=False), help="Write to a file instead.")
@@ -83,8 +88,7 @@ def command(robot: str, **o: Any) -> None:
 
     check_folder(o["output"])
     options: dict[str, Any] = {"backend": "reference", "dtype": "float64"}
-    if o["strict"]:
-        options["strict"] = True
+    options |= {name: True for name in _FLAGS if o[name]}
     if o["targets"]:
         options["ee_joint_names"] = o["targets"]
     if o["convention"]:
@@ -99,7 +103,6 @@ def command(robot: str, **o: Any) -> None:
         dtype=o["dtype"],
         namespace=o["namespace"],
         optional_inputs=o["given"],
-        runtime_transform=True if o["runtime_transform"] else None,
         required=algorithms or (),
     )
     _put(text, o["output"])

@@ -30,7 +30,7 @@ OPERATIONS = (
     *("forward_dynamics", "inverse_dynamics", "crba", "minv", "nonlinear_effects"),
     *("forward_dynamics_gradient", "inverse_dynamics_gradient", "frame_jacobian_dot"),
     *("end_effector_pose", "end_effector_pose_gradient", "end_effector_pose_hessian"),
-    *("end_effector_pose_runtime", "forward_kinematics"),
+    *("end_effector_pose_runtime", "forward_kinematics", "inverse_dynamics_regressor"),
 )
 """What most tests write into the header; the pose with run-time targets takes arrays of its own."""
 LONG = ("forward_dynamics_gradient", "end_effector_pose_hessian")

@@ -8,7 +8,7 @@ import pytest
 
 import grid_core
 from grid_core.assets import asset_path
-from tests.header.headers import ROBOTS, block_of, compiler, library
+from tests.header.headers import ROBOTS, block_of, compiler, handle, library, states
 from tests.header.headers import header as header_of
 
 IIWA = (7, 7, 7, 7, 1, 21, 0, 7, 14, 14)
@@ -84,3 +84,17 @@ def test_targets_are_counted() -> None:
     assert "// End-effector targets: iiwa_joint_3, iiwa_flange_joint." in text
     assert compiler()
     library(text, '#include "grid.cuh"\nstatic_assert(grid::NUM_EES == 2);')
+
+
+@pytest.mark.parametrize("robot", ["iiwa14", "go2", "spherical"])
+def test_only_slots_are_padded(robot: str) -> None:
+    """A13: matrices, gradients and results are NUM_VEL wide, in the header as in a handle."""
+    names = ("crba", "minv", "forward_dynamics", "inverse_dynamics_gradient")
+    text, made, given = header_of(robot, algorithm_list=names), handle(robot), states(robot, 1)
+    nv = made.nv
+    shapes = {"M": (nv, nv), "Minv": (nv, nv), "qdd": (nv,), "dtau": (nv, 2 * nv)}
+    found = re.findall(r"^//   out (\w+) \(([\d, ]+)\)", text, re.MULTILINE)
+    assert {name: tuple(map(int, dims.split(", "))) for name, dims in found} == shapes
+    gradient = made.inverse_dynamics_gradient(given["q"], given["qd"], given["qdd"])
+    assert gradient.shape == (1, nv, 2 * nv)
+    assert made.minv(given["q"]).shape == made.crba(given["q"]).shape == (1, nv, nv)

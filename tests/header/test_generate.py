@@ -214,7 +214,14 @@ def test_command_options(grid: Grid, tmp_path: Path) -> None:
     options += ["--namespace", "dog", "--runtime-transform", "--convention", "mujoco", "-o", path]
     grid("generate", asset_path("go2"), *options)
     text = path.read_text(encoding="utf-8")
-    assert names(text) == ["end_effector_pose", "inverse_dynamics", "inverse_dynamics_f_ext"]
+    assert names(text) == [
+        "end_effector_pose",
+        "end_effector_pose_placements",
+        "inverse_dynamics",
+        "inverse_dynamics_f_ext",
+        "inverse_dynamics_placements",
+        "inverse_dynamics_f_ext_placements",
+    ]
     assert "namespace dog { inline namespace" in text
     assert "NUM_EES = 2;" in text
     assert "NUM_POS = 19;" in text

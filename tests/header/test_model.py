@@ -275,7 +275,7 @@ def test_composer_refuses_a_wrong_attachment(robot: str) -> None:
 
 
 def test_runtime_transform() -> None:
-    """D31: placements are nominal, and the composer refuses whatever it is asked."""
+    """D31: placements are nominal, and the composer refuses; operations take others."""
     made, lib = handle("go2").model, reader("go2", runtime_transform=True)
     plain = reader("go2")
     got = np.full(16, 7.0)

@@ -35,6 +35,7 @@ ARGUMENTS = {
     "inverse_dynamics": ("q", "qd", "qdd"),
     "forward_dynamics_gradient": ("q", "qd", "u"),
     "inverse_dynamics_gradient": ("q", "qd", "qdd"),
+    "inverse_dynamics_regressor": ("q", "qd", "qdd"),
     "nonlinear_effects": ("q", "qd"),
     "frame_jacobian_dot": ("q", "qd"),
 }
@@ -203,6 +204,62 @@ def test_arrays_without_a_slot() -> None:
         made.model, floating_base=True, algorithm_list=OWN, backend="reference", dtype="float64"
     )
     require_close(pose[None], loaded.end_effector_pose_runtime(given["q"], names, list(points)))
+
+
+def test_placements_and_inertias_of_each_problem() -> None:
+    """D31: with the options, operations that take them are there, each alone and together."""
+    text = header(
+        "spherical",
+        algorithm_list=("forward_dynamics", "end_effector_pose"),
+        runtime_inertia=True,
+        runtime_transform=True,
+    )
+    source = """
+    #include "grid.cuh"
+    extern "C" void fd(double* out, const double* in, const double* inertias, const double* T)
+    {
+        grid::forward_dynamics_inertias_placements_timestep(out, in, inertias, T);
+    }
+    extern "C" void pose(double* out, const double* in, const double* T)
+    {
+        grid::end_effector_pose_placements_timestep(out, in, T);
+    }
+    extern "C" void nominal(double* out, const double* in)
+    {
+        grid::forward_dynamics_timestep(out, in);
+    }
+    """
+    assert re.findall(r"^GRID_FN void (\w+)_thread", text, re.MULTILINE) == [
+        "end_effector_pose",
+        "end_effector_pose_placements",
+        "forward_dynamics",
+        "forward_dynamics_inertias",
+        "forward_dynamics_placements",
+        "forward_dynamics_inertias_placements",
+    ]
+    made, given, lib = handle("spherical"), states("spherical", 1), library(text, source)
+    loaded = grid_core.load_robot(
+        made.model,
+        backend="reference",
+        dtype="float64",
+        runtime_inertia=True,
+        runtime_transform=True,
+    )
+    rng, block = np.random.default_rng(), filled("spherical", given, "u")
+    scale = rng.uniform(0.8, 1.2, (1, made.nb, 1))
+    inertias = np.ascontiguousarray(made.parameters().reshape(1, made.nb, 10) * scale)
+    placements = np.array([[joint.placement for joint in made.model.joints]])
+    placements[:, :, :3, 3] += rng.normal(size=(1, made.nb, 3)) * 0.1
+    qdd, pose = np.zeros((1, made.nv)), np.zeros((1, 6))
+    lib.fd(pointer(qdd), pointer(block), pointer(inertias), pointer(placements))
+    arguments = [given[name] for name in ("q", "qd", "u")]
+    expected = loaded.forward_dynamics(*arguments, inertias=inertias, placements=placements)
+    require_close(qdd, expected)
+    lib.pose(pointer(pose), pointer(block), pointer(placements))
+    require_close(pose, loaded.end_effector_pose(given["q"], placements=placements))
+    lib.nominal(pointer(qdd), pointer(block))
+    require_close(qdd, wanted("spherical", "forward_dynamics", given))
+    assert not np.allclose(qdd, expected)
 
 
 def test_gravity_has_the_ports_default() -> None:
