@@ -9,7 +9,10 @@ from grid_core.identification.base_parameters import (
     Identifiability,
     base_parameters,
 )
+from grid_core.identification.excitation import Excitation, excite
 from grid_core.identification.identify import identify, identify_stream
+from grid_core.identification.logs import Log, open_log
+from grid_core.identification.logs_summary import FileSummary, LogSummary
 from grid_core.identification.pseudo_inertia import (
     from_log_cholesky,
     from_pseudo_inertia,
@@ -20,15 +23,22 @@ from grid_core.identification.pseudo_inertia import (
 )
 from grid_core.identification.result import IdentificationResult
 from grid_core.identification.samples import Samples
+from grid_core.identification.urdf_writer import WrittenUrdf, write_urdf
 from grid_core.identification.validation import Validation
 
 __all__ = [
     "BaseParameters",
+    "Excitation",
+    "FileSummary",
     "Identifiability",
     "IdentificationResult",
+    "Log",
+    "LogSummary",
     "Samples",
     "Validation",
+    "WrittenUrdf",
     "base_parameters",
+    "excite",
     "from_log_cholesky",
     "from_pseudo_inertia",
     "identify",
@@ -36,5 +46,7 @@ __all__ = [
     "is_consistent",
     "log_cholesky",
     "log_cholesky_jacobian",
+    "open_log",
     "pseudo_inertia",
+    "write_urdf",
 ]

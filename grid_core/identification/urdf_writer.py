@@ -16,7 +16,6 @@ from grid_core.errors import OperationRefused
 from grid_core.identification.pseudo_inertia import is_consistent
 from grid_core.identification.urdf_positions import Edits, Element, locate
 from grid_core.model.urdf.decode import find_encoding
-from grid_core.model.urdf.read_robot import read_robot
 from grid_core.model.urdf.report import Report
 from grid_core.wording import listing
 
@@ -77,6 +76,9 @@ def write_urdf(
             document has no link for.
         ModelError: the document does not describe a robot, or another one.
     """
+    # lxml comes with the first robot that is read.
+    from grid_core.model.urdf.read_robot import read_robot  # noqa: PLC0415
+
     report = Report(file)
     encoding = find_encoding(document, report)
     text = document.decode(encoding)
