@@ -67,8 +67,8 @@ def regressor_gradient(
 ) -> Any:
     """Return [∂(Y π)/∂q | ∂(Y π)/∂q̇] at constant π, (B, nv, 2 nv); or ∂Y/∂q and ∂Y/∂q̇ whole.
 
-    Whole it is an operation of its own, (B, nv, p, 2 nv), compiled at its first use: some 10,000
-    instructions for an arm of 7 joints, 15,000 for a quadruped, too many for a humanoid.
+    Whole it is an operation of its own, (B, nv, p, 2 nv), compiled at its first use: 10,000
+    instructions for an arm of 7 joints, seconds of compilation; too many for a humanoid.
 
     Args:
         call: the generated call.
