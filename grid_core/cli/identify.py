@@ -12,8 +12,15 @@ import click
 
 from grid_core.cli.find_robot import find_robot
 from grid_core.cli.guard import Session
-from grid_core.cli.options import COUNT, base_option, grid_command, json_flag, robot_argument
-from grid_core.cli.output import error_console, print_json, print_table
+from grid_core.cli.options import (
+    COUNT,
+    FilePath,
+    base_option,
+    grid_command,
+    json_flag,
+    robot_argument,
+)
+from grid_core.cli.output import error_console, print_json, print_table, say
 from grid_core.cli.states_file import check_folder
 from grid_core.errors import InputError, OptionError
 from grid_core.identification.extra import require
@@ -48,17 +55,17 @@ OPERATIONS = ["inverse_dynamics_regressor", "regressor_gram"]
     "grid identify robot.urdf monday.csv tuesday.parquet --cutoff 10 --every 20 --json",
 )
 @robot_argument
-@click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("logs", nargs=-1, required=True, type=FilePath())
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False),
     help="A URDF to write: the robot's own with the identified numbers.",
 )
 @click.option(
     "--report",
     "report_path",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False),
     help="An HTML page to write.",
 )
 @base_option
@@ -97,6 +104,7 @@ OPERATIONS = ["inverse_dynamics_regressor", "regressor_gram"]
 @click.option(
     "--gravity", type=float, default=-9.81, show_default=True, help="Along the world's z [m/s²]."
 )
+@click.option("--backend", help="Name of a backend. Left out: the best that runs here.")
 @click.option("--threads", type=COUNT, help="Left out: the physical cores.")
 @json_flag
 def command(
@@ -111,7 +119,8 @@ def command(
     found = find_robot(robot, floating)
     _check_files(found, o)
     terms = _terms(o["friction"])
-    options: dict[str, Any] = {} if o["threads"] is None else {"num_threads": o["threads"]}
+    wanted = {"num_threads": o["threads"], "backend": o["backend"]}
+    options: dict[str, Any] = {name: x for name, x in wanted.items() if x is not None}
     handle = found.load(
         dtype="float64", algorithm_list=OPERATIONS, regressor_terms=terms, **options
     )
@@ -136,10 +145,10 @@ def command(
         return
     _print(result, log.summary, samples)
     for note in () if written is None else written.notes:
-        click.echo(note)
+        say(note)
     for path in (o["output"], o["report_path"]):
         if path is not None:
-            click.echo(f"written to {path}")
+            say(f"written to {path}")
 
 
 def _check_files(robot: Robot, o: dict[str, Any]) -> None:
@@ -204,7 +213,7 @@ def _identify(
             )
         except KeyboardInterrupt:
             progress.stop()
-            click.echo(_so_far(log.summary), err=True)
+            say(_so_far(log.summary), err=True)
             raise
         except InputError:
             _tell_excluded(log.summary)
@@ -275,11 +284,11 @@ def _document(
 
 def _print(result: IdentificationResult, log: LogSummary, samples: ShownSamples) -> None:
     held = None if result.validation is None else result.validation.rms
-    click.echo(
+    say(
         f"{result.robot}: {result.method}, {result.samples:,} samples of {log.rows:,} rows, "
         f"{result.trajectories} trajectories"
     )
-    click.echo(
+    say(
         f"{result.base.rank} of {result.structure.rank} base parameters told apart, condition "
         f"number {result.condition_number:.4g}, of unit columns "
         f"{result.scaled_condition_number:.4g}\n"
@@ -302,7 +311,7 @@ def _print(result: IdentificationResult, log: LogSummary, samples: ShownSamples)
     headers = ("joint", "std", "description", "identified", "%", "noise")
     print_table(headers, rows, right=headers[1:])
     what = "held-out errors" if held is not None else "errors of the fit itself, nothing held out"
-    click.echo(f"\n{what}: root mean square [N m or N], and in % of the torque's own deviation")
+    say(f"\n{what}: root mean square [N m or N], and in % of the torque's own deviation")
 
 
 def _warn(text: str) -> None:
