@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from grid_core.cli.find_robot import find_robot
-from grid_core.cli.options import COUNT, grid_command, json_flag, robot_argument
-from grid_core.cli.output import error_console, print_json, print_table
+from grid_core.cli.options import COUNT, FilePath, grid_command, json_flag, robot_argument
+from grid_core.cli.output import error_console, print_json, print_table, say
 from grid_core.cli.states_file import check_folder, check_npz
 from grid_core.errors import OptionError
 from grid_core.identification.excitation import excite
@@ -19,6 +18,8 @@ from grid_core.loading import load_robot
 from grid_core.model.parameters import TERMS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grid_core.handle import RobotHandle
     from grid_core.identification.excitation import Excitation
 
@@ -36,7 +37,7 @@ OPERATIONS = ["inverse_dynamics_regressor", "inverse_dynamics_regressor_packed"]
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False),
     required=True,
     help="An .npz to write: t, q, qd, qdd, joint_names and the series.",
 )
@@ -86,7 +87,7 @@ def command(robot: str, output: Path, as_json: bool, **o: Any) -> None:
         print_json(found.to_dict())
         return
     _print(handle, found)
-    click.echo(f"written to {output}")
+    say(f"written to {output}")
 
 
 def _load(robot: str, o: dict[str, Any]) -> RobotHandle:
@@ -137,14 +138,12 @@ def _search(handle: RobotHandle, o: dict[str, Any]) -> Excitation:
 
 def _print(handle: RobotHandle, found: Excitation) -> None:
     series = found.series
-    click.echo(
+    say(
         f"{found.robot}: {series.period:g} s, {len(series.sines)} harmonics, "
         f"{len(found.time)} samples"
     )
-    click.echo(
-        f"condition number of the {found.rank} base parameters' regressor: {found.condition:.4g}"
-    )
-    click.echo(
+    say(f"condition number of the {found.rank} base parameters' regressor: {found.condition:.4g}")
+    say(
         f"best of 100 random ones: {found.random_condition:.4g}, and stretched to the limits "
         f"{found.stretched_condition:.4g}\n"
     )

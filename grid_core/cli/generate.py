@@ -8,6 +8,7 @@ import click
 
 from grid_core.cli.comma_list import comma_list
 from grid_core.cli.options import FilePath, grid_command, robot_argument, strict_option
+from grid_core.cli.output import say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,8 +16,15 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _NAMES = comma_list(click.STRING)
-_FLAGS = ("strict", "runtime_inertia", "runtime_transform")
+_FLAGS = ("strict", "use_joint_dynamics", "runtime_inertia", "runtime_transform")
 """Options of `load_robot` that are on or as they are."""
+_VALUES = {
+    "ee_joint_names": "targets",
+    "output_convention": "convention",
+    "regressor_terms": "regressor_terms",
+    "calibration": "calibration",
+}
+"""Options of `load_robot` that are given or as they are, and what they are called here."""
 
 
 @grid_command(
@@ -64,6 +72,13 @@ _FLAGS = ("strict", "runtime_inertia", "runtime_transform")
     type=click.Choice(["pinocchio", "mujoco"]),
     help="Of q, v and results. Left out: as registered; else pinocchio.",
 )
+@click.option("--use-joint-dynamics", is_flag=True, help="Joints' damping and friction act.")
+@click.option(
+    "--regressor-terms",
+    multiple=True,
+    callback=_NAMES,
+    help="What regressors have columns for after the bodies': viscous, coulomb, ...",
+)
 @click.option(
     "--runtime-inertia", is_flag=True, help="Operations that take inertias are there as well."
 )
@@ -71,6 +86,11 @@ _FLAGS = ("strict", "runtime_inertia", "runtime_transform")
     "--runtime-transform",
     is_flag=True,
     help="Operations that take placements are there as well; the composer of frames refuses.",
+)
+@click.option(
+    "--calibration",
+    type=FilePath(exists=True, dir_okay=False),
+    help="Of a robot-description directory: how a cell differs from it.",
 )
 @strict_option
 @click.option("-o", "--output", type=FilePath(dir_okay=False), help="Write to a file instead.")
@@ -89,10 +109,7 @@ def command(robot: str, **o: Any) -> None:
     check_folder(o["output"])
     options: dict[str, Any] = {"backend": "reference", "dtype": "float64"}
     options |= {name: True for name in _FLAGS if o[name]}
-    if o["targets"]:
-        options["ee_joint_names"] = o["targets"]
-    if o["convention"]:
-        options["output_convention"] = o["convention"]
+    options |= {option: o[given] for option, given in _VALUES.items() if o[given]}
     algorithms = o["algorithm_list"] or None
     selection = plugin_manager().select(algorithms)
     handle = find_robot(robot, o["floating"]).load(**options)
@@ -118,4 +135,4 @@ def _put(text: str, path: Path | None) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise OptionError(f"{path} cannot be written: {error.strerror or error}") from error
-    click.echo(f"written to {path}")
+    say(f"written to {path}")
