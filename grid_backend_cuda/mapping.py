@@ -24,9 +24,14 @@ WARP = 32
 _CHUNK = 64
 """Scalars of a row written at once, where the row is longer than `_WHOLE`."""
 _WHOLE = 96
-_EAGER = (65, 128)
-"""Widths of a result, in scalars, that is put into shared memory value by value: fewer would fit
-registers, more would take a warp's shared memory."""
+_EAGER_LEAST, _EAGER_USUAL = 65, 128
+"""Widths of a result, in scalars, from which it is put into shared memory value by value, as fewer
+fit registers, and from which only where..."""
+_SECTOR = 32
+"""... its rows do not end with a piece of so many bytes: written by chunks, the pieces that two
+chunks share go to memory twice and are read between."""
+_EAGER_BYTES = 64 * 1024
+"""What a warp's rows may take at most: three warps then fit a multiprocessor of the larger cards."""
 _EAGER_INPUTS = 64
 """Inputs that a thread can hold at once, beside what it computes."""
 _SHARED_LIMIT = 96 * 1024
@@ -207,7 +212,9 @@ def _pitch(size: int) -> int:
 def map_program(program: Program, real: Real, arch: str) -> Mapping | SplitMapping:
     """Decide the mapping from the program's widths and counts, and the card's shared memory."""
     counts = program.counts
-    if counts.operations > _SPLIT_OPERATIONS or counts.live * real.bytes > _SPLIT_LIVE_BYTES:
+    wide = any(p.size > _WHOLE for p in program.outputs)
+    spills = not wide and counts.live * real.bytes > _SPLIT_LIVE_BYTES
+    if counts.operations > _SPLIT_OPERATIONS or spills:
         split = map_split(program, real, arch)
         if split is not None:
             return split
@@ -216,7 +223,7 @@ def map_program(program: Program, real: Real, arch: str) -> Mapping | SplitMappi
 
 def map_threads(program: Program, real: Real) -> Mapping:
     """One problem a thread."""
-    eager = _is_eager(program)
+    eager = _is_eager(program, real)
     chunks, start = [], 0
     for index, port in enumerate(program.outputs):
         values = program.results[start : start + port.size]
@@ -252,13 +259,14 @@ def map_threads(program: Program, real: Real) -> Mapping:
     )
 
 
-def _is_eager(program: Program) -> bool:
+def _is_eager(program: Program, real: Real) -> bool:
     """Whether the one result is too long for registers and short enough for shared memory."""
-    if len(program.outputs) != 1:
+    if len(program.outputs) != 1 or sum(p.size for p in program.inputs) > _EAGER_INPUTS:
         return False
-    read = sum(p.size for p in program.inputs)
-    least, most = _EAGER
-    return least <= program.outputs[0].size <= most and read <= _EAGER_INPUTS
+    size = program.outputs[0].size
+    if size < _EAGER_LEAST or WARP * size * real.bytes > _EAGER_BYTES:
+        return False
+    return size <= _EAGER_USUAL or size * real.bytes % _SECTOR != 0
 
 
 def map_split(program: Program, real: Real, arch: str) -> SplitMapping | None:
