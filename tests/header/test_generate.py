@@ -231,6 +231,18 @@ def test_command_options(grid: Grid, tmp_path: Path) -> None:
     assert "floating base" in text.splitlines()[0]
 
 
+def test_command_has_the_options_of_a_load(grid: Grid, fails: Any) -> None:
+    name = "inverse_dynamics_regressor"
+    options = ["--use-joint-dynamics", "--regressor-terms", "viscous,coulomb"]
+    text = grid("generate", ARM, "--algorithm-list", name, *options).stdout
+    assert "//   out Y (7, 84): " in text
+    assert "Joint damping and friction act." in text
+    text = grid("generate", ARM, "--algorithm-list", "crba", "--runtime-inertia").stdout
+    assert names(text) == ["crba", "crba_inertias"]
+    assert "for a robot-description directory" in fails("generate", ARM, "--calibration", ARM)
+    assert "there is no term 'viscuos'" in fails("generate", ARM, "--regressor-terms", "viscuos")
+
+
 def test_command_says_what_is_wrong(fails: Any, tmp_path: Path) -> None:
     assert "no joint 'x'" in fails("generate", ARM, "-t", "x")
     assert "C++ keeps 'int' for itself" in fails("generate", ARM, "--namespace", "int")
