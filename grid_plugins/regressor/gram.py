@@ -58,8 +58,9 @@ def regressor_gram(
     """Sum YᵀY, Yᵀτ and τᵀτ over samples, in float64, whatever their number.
 
     Y is evaluated some hundred samples at a time, in the handle's precision, and never kept, so
-    that memory does not grow with the log. A NaN in a sample is one in the sums. A longer log is summed chunk by chunk, with the sums
-    so far as `initial`, or the chunks' sums are added: ``a + b``.
+    that memory does not grow with the log. A NaN in a sample is one in the sums. A longer log is
+    summed chunk by chunk, with the sums so far as `initial`, or the chunks' sums are added:
+    ``a + b``.
 
     Args:
         call: the generated call.
