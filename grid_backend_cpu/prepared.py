@@ -12,7 +12,7 @@ from attrs import asdict
 
 from grid_backend_cpu.compiler import Host, compile_program, host, processor_features
 from grid_backend_cpu.kernel import CpuKernel
-from grid_backend_cpu.layout import Layout
+from grid_backend_cpu.layout import SCRATCH_HEADER, Layout
 from grid_backend_cpu.vector import Lanes
 from grid_core.artifact import fetch_build
 from grid_core.artifact.identity import source_digest
@@ -158,4 +158,23 @@ def load(operation: Operation, codes: Sequence[PreparedCode], settings: BuildSet
             f"{operation.algorithm.name}: the code is of {lanes.dtype}, and the artifact of "
             f"{operation.dtype.name}"
         )
-    return CpuKernel(code.data, lanes, Layout(**launch), settings.num_threads)
+    layout = Layout(**launch)
+    _require_arrays(layout, lanes, operation)
+    return CpuKernel(code.data, lanes, layout, settings.num_threads)
+
+
+def _require_arrays(layout: Layout, lanes: Lanes, operation: Operation) -> None:
+    """Refuse code whose arrays are not as wide as the operation's."""
+    sizes = {
+        port.name: port.size(operation.model, operation.options)
+        for port in (*operation.algorithm.inputs, *operation.algorithm.outputs)
+        if not port.uniform
+    }
+    batched = (*layout.inputs, *layout.outputs)
+    known = all(name in sizes for name in batched)
+    scalars = lanes.width * sum(sizes[name] for name in batched) if known else -1
+    if layout.scratch != SCRATCH_HEADER + scalars * lanes.itemsize:
+        raise BackendError(
+            f"{operation.algorithm.name}: its arrays, as they are declared, are not those that its "
+            "code takes; build the artifact again"
+        )

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, frozen
 
-__all__ = ["Build"]
+from grid_core.uniform import UniformArray
+
+if TYPE_CHECKING:
+    from grid_core.backend import Operation
+
+__all__ = ["Build", "kernel_arguments"]
 
 
 @frozen
@@ -54,3 +59,22 @@ class Build:
             k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(head).items()
         }
         return cls(**fields, code=code)
+
+
+def kernel_arguments(build: Build, operation: Operation) -> list[list[str]]:
+    """Return each kernel argument in order: name, what it is, and its width or default."""
+    model, options = operation.model, operation.options
+    widths, defaults = {}, {}
+    for port in (*operation.algorithm.inputs, *operation.algorithm.outputs):
+        if port.uniform:
+            names = UniformArray.of(port, model, options).names
+            defaults.update(dict.fromkeys(names, float(port.default or 0.0)))
+        else:
+            widths[port.name] = port.size(model, options)
+    found = [["batch", "int64", "-"], ["aligned", "int32", "-"]]
+    for name in build.inputs:
+        if name in build.uniform:
+            found.append([name, "uniform", repr(defaults[name])])
+        else:
+            found.append([name, "input", str(widths[name])])
+    return [*found, *([name, "output", str(widths[name])] for name in build.outputs)]

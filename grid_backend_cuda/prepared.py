@@ -13,12 +13,11 @@ from attrs import asdict, evolve
 
 from grid_backend_cuda.build import Source, compile_source, kernel_source, template_digest
 from grid_backend_cuda.compiler import compile_both, compiler_version, require_arch
-from grid_backend_cuda.launch_data import Build
+from grid_backend_cuda.launch_data import Build, kernel_arguments
 from grid_core.artifact import fetch_build
 from grid_core.artifact.identity import source_digest
 from grid_core.backend import PreparedCode
 from grid_core.program import trace
-from grid_core.uniform import UniformArray
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,25 +91,6 @@ def launch_of(build: Build, operation: Operation) -> dict[str, Any]:
     del data["code"]
     data["block_threads"] = data.pop("threads")
     data["block_problems"] = data.pop("problems")
-    data["arguments"] = _arguments(build, operation)
+    data["arguments"] = kernel_arguments(build, operation)
     plain: dict[str, Any] = json.loads(json.dumps(data))
     return plain
-
-
-def _arguments(build: Build, operation: Operation) -> list[list[str]]:
-    """Return each kernel argument in order: name, what it is, and its width or default."""
-    model, options = operation.model, operation.options
-    widths, defaults = {}, {}
-    for port in (*operation.algorithm.inputs, *operation.algorithm.outputs):
-        if port.uniform:
-            names = UniformArray.of(port, model, options).names
-            defaults.update(dict.fromkeys(names, float(port.default or 0.0)))
-        else:
-            widths[port.name] = port.size(model, options)
-    found = [["batch", "int64", "-"], ["aligned", "int32", "-"]]
-    for name in build.inputs:
-        if name in build.uniform:
-            found.append([name, "uniform", repr(defaults[name])])
-        else:
-            found.append([name, "input", str(widths[name])])
-    return [*found, *([name, "output", str(widths[name])] for name in build.outputs)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from grid_backend_cuda.driver import card, driver
 from grid_backend_cuda.kernel import CudaKernel
-from grid_backend_cuda.launch_data import Build
+from grid_backend_cuda.launch_data import Build, kernel_arguments
 from grid_core.errors import BackendError
 from grid_core.wording import listing
 
@@ -71,10 +71,20 @@ def load(
     """Load an operation onto the device: its machine code, or where that cannot be, its PTX."""
     on = card(settings.device or 0)
     kinds = {code.suffix: code for code in codes}
+    _require_arguments(kinds["cubin"].launch, operation)
     ptx = kinds["ptx"].data
     native = _numbers(target)[0] == _numbers(on.arch)[0]
     code = kinds["cubin"].data if native else ptx + b"\0"
     return CudaKernel(operation, build_of(kinds["cubin"].launch, code), on, lambda: ptx)
+
+
+def _require_arguments(launch: Mapping[str, Any], operation: Operation) -> None:
+    """Refuse code whose arguments are not those that the operation's arrays would be."""
+    if launch["arguments"] != kernel_arguments(build_of(launch, b""), operation):
+        raise BackendError(
+            f"{operation.algorithm.name}: its arrays, as they are declared, are not those that its "
+            "kernel takes; build the artifact again"
+        )
 
 
 def build_of(launch: Mapping[str, Any], code: bytes) -> Build:

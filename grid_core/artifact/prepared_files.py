@@ -219,9 +219,10 @@ def _read(folder: int, directory: Path, path: str, most: int) -> bytes:
         # Not blocking: a pipe that somebody put there must not be waited for.
         file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         with os.fdopen(file, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(file).st_mode):
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode):
                 raise _corrupt("no plain file", directory, path)
-            return stream.read(most + 1)
+            return stream.read(min(most, status.st_size) + 1)
     except FileNotFoundError:
         raise
     except OSError as error:

@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import evolve
 
-from grid_core.algorithm import Options
 from grid_core.arguments import checked_options
 from grid_core.artifact.prepared_binding import PreparedBinding, variant_key
 from grid_core.artifact.prepared_check import Prepared, check_expected, read_prepared
 from grid_core.artifact.prepared_handle import PreparedHandle
+from grid_core.artifact.prepared_manifest import MANIFEST
 from grid_core.artifact.prepared_methods import find_method
+from grid_core.artifact.prepared_model import options_from
 from grid_core.artifact.prepared_ports import algorithm_from
 from grid_core.backend import BuildSettings
+from grid_core.contract import check_algorithm
 from grid_core.errors import (
+    ArtifactCorrupt,
     ArtifactIncompatible,
     BackendError,
     BackendUnavailable,
+    ContractError,
     GridError,
+    OperationNotLoaded,
     OptionError,
 )
 from grid_core.load_options import LoadOptions, as_path
@@ -30,8 +35,7 @@ from grid_core.plugins.selection import Selection
 from grid_core.wording import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from grid_core.algorithm import Algorithm, Options
     from grid_core.artifact.prepared_manifest import BackendRecord, CodeRecord
     from grid_core.backend import PreparingBackend
     from grid_core.plugins import PluginManager
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["load_artifact"]
 
 AUTO = "auto"
+_WIDEST = 2**31
+"""Entries of no axis of an array are so many."""
 
 
 @checked_options
@@ -158,6 +164,13 @@ def _usable(
         raise
     except BackendError as error:
         raise ArtifactIncompatible(str(error), directory=where) from error
+    except Exception as error:
+        raise ArtifactCorrupt(
+            f"backends: the targets of {name!r} are not described as the backend does it: "
+            f"{type(error).__name__}: {error}",
+            directory=where,
+            file=MANIFEST,
+        ) from error
 
 
 def _binding(
@@ -168,10 +181,12 @@ def _binding(
     plugins: PluginManager,
 ) -> PreparedBinding:
     manifest = prepared.manifest
+    options = options_from(prepared)
     algorithms = {}
     for record in manifest.operations:
         own = find_method(record, plugins)
-        algorithms[record.name] = algorithm_from(record, method=own.function, helpers=own.helpers)
+        algorithm = algorithm_from(record, method=own.function, helpers=own.helpers)
+        algorithms[record.name] = _checked(algorithm, prepared, options)
     codes: dict[str, tuple[CodeRecord, ...]] = {
         variant_key(record.name, variant.options, variant.present): tuple(
             code for code in variant.codes if code.backend == backend.name and code.target == target
@@ -184,7 +199,7 @@ def _binding(
     return PreparedBinding(
         name=manifest.name,
         model=prepared.model,
-        options=options_from(manifest.options, prepared),
+        options=options,
         dtype=np.dtype(manifest.dtype),
         backend=backend,
         settings=settings,
@@ -204,13 +219,23 @@ def _binding(
     )
 
 
-def options_from(saved: Mapping[str, Any], prepared: Prepared) -> Options:
-    """Return options that change the arithmetic from what was saved of them."""
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.items()}
+def _checked(algorithm: Algorithm, prepared: Prepared, options: Options) -> Algorithm:
+    """Return a declaration that keeps the contract, as a plugin's does when it is loaded."""
     try:
-        return Options(**values)
-    except TypeError as error:
-        raise ArtifactIncompatible(
-            f"it was built with options that this Grid does not have ({error}); build it again",
+        check_algorithm(algorithm)
+        widest = max(
+            width
+            for port in (*algorithm.inputs, *algorithm.outputs)
+            for width in (0, *port.dims(prepared.model, options))
+        )
+    except OperationNotLoaded:  # a part of another's method, under other options only
+        return algorithm
+    except ContractError as error:
+        raise ArtifactCorrupt(str(error), directory=prepared.directory, file=MANIFEST) from error
+    if widest > _WIDEST:
+        raise ArtifactCorrupt(
+            f"operation {algorithm.name!r}: {widest} entries are more than there can be",
             directory=prepared.directory,
-        ) from error
+            file=MANIFEST,
+        )
+    return algorithm

@@ -1,10 +1,21 @@
-"""A robot's model from what an artifact saves: its descriptor, and what that does not say."""
+"""A robot's model and options from what an artifact saves of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from grid_core.artifact.prepared_manifest import BodyRecord, JointRecord, LinkRecord, ModelRecord
+import numpy as np
+from attrs import fields_dict
+
+from grid_core.algorithm import Options
+from grid_core.artifact.prepared_manifest import (
+    MANIFEST,
+    BodyRecord,
+    JointRecord,
+    LinkRecord,
+    ModelRecord,
+)
+from grid_core.errors import ArtifactCorrupt, ArtifactIncompatible
 from grid_core.model.types import (
     Body,
     Frame,
@@ -17,13 +28,15 @@ from grid_core.model.types import (
     Mimic,
     RobotModel,
 )
+from grid_core.wording import listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from grid_core.artifact.prepared_check import Prepared
     from grid_core.model.types import Array
 
-__all__ = ["model_from", "model_record"]
+__all__ = ["model_from", "model_record", "options_from"]
 
 
 def model_record(model: RobotModel) -> ModelRecord:
@@ -62,10 +75,47 @@ def model_from(descriptor: Mapping[str, Any], rest: ModelRecord) -> RobotModel:
         joints=tuple(_joint(joint, more) for joint, more in pairs),
         bodies=tuple(_body(body, more) for body, more in masses),
         frames=tuple(_frame(frame) for frame in descriptor["frames"]),
-        links=tuple(Link(x.name, x.body, x.placement) for x in rest.links),
+        links=tuple(Link(x.name, x.body, _array(x.placement, (4, 4))) for x in rest.links),
         root_link=rest.root_link,
         floating_base=descriptor["floating_base"],
     )
+
+
+def options_from(prepared: Prepared) -> Options:
+    """Return the options of the handle that an artifact was built for.
+
+    Raises:
+        ArtifactIncompatible: this Grid does not have such options.
+        ArtifactCorrupt: they have values that options cannot have.
+    """
+    saved = prepared.manifest.options
+    known = fields_dict(Options)
+    unknown = sorted(set(saved) - set(known))
+    if unknown:
+        raise ArtifactIncompatible(
+            f"it was built with options that this Grid does not have ({listing(unknown)}); build "
+            "it again",
+            directory=prepared.directory,
+        )
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.items()}
+    wrong = [name for name, value in values.items() if type(value) is not type(known[name].default)]
+    frames = range(len(prepared.model.frames))
+    if not wrong and not all(type(k) is int and k in frames for k in values.get("targets", ())):
+        wrong = ["targets"]
+    if wrong:
+        raise ArtifactCorrupt(
+            f"options.{wrong[0]}: {saved[wrong[0]]!r} cannot be",
+            directory=prepared.directory,
+            file=MANIFEST,
+        )
+    return Options(**values)
+
+
+def _array(rows: object, shape: tuple[int, ...]) -> Array:
+    array = np.array(rows, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(f"an array of shape {array.shape}, where {shape} is needed")
+    return array
 
 
 def _rows(matrix: Array) -> tuple[tuple[float, ...], ...]:
@@ -93,7 +143,7 @@ def _joint(saved: Mapping[str, Any], rest: JointRecord) -> Joint:
 
 
 def _body(saved: Mapping[str, Any], rest: BodyRecord) -> Body:
-    inertia = Inertia(rest.mass, rest.com, rest.rotational)
+    inertia = Inertia(rest.mass, _array(rest.com, (3,)), _array(rest.rotational, (3, 3)))
     return Body(saved["id"], saved["name"], inertia)
 
 
