@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import functools
+import importlib.util
 import io
 import itertools
 from typing import TYPE_CHECKING
@@ -11,6 +13,7 @@ import numpy as np
 from attrs import define, field
 
 from grid_core.errors import InputError
+from grid_core.identification.extra import require
 from grid_core.identification.logs_columns import Table, match_table
 from grid_core.identification.logs_rows import Rows
 
@@ -25,6 +28,7 @@ __all__ = ["CsvLog", "open_csv"]
 _DELIMITERS = ",;\t"
 _MISSING = frozenset({"", "nan", "null", "none", "n/a", "na"})
 """What a cell without a number says, in lower case."""
+_SPELLINGS = sorted({x for text in _MISSING for x in (text, text.upper(), text.title(), "NaN")})
 
 
 @define
@@ -86,36 +90,63 @@ class CsvLog:
 
     def _numbers(self, lines: list[bytes], first: int, where: list[int]) -> Array:
         """Return the wanted cells, shape (len(lines), len(where))."""
+        data = b"".join(lines)
+        numbers = None
+        if all(map(bytes.strip, lines)):  # of lines without anything readers make what they like
+            arrow = _has_arrow()
+            numbers = self._with_arrow(data) if arrow else self._with_numpy(data, lines, where)
+        if numbers is not None and len(numbers) == len(lines):
+            return numbers
+        return self._cell_by_cell(data, first, where)
+
+    def _with_arrow(self, data: bytes) -> Array | None:
+        """Read fast; None where some cell is no number, or a row has too many or too few."""
+        pyarrow, arrow = require("pyarrow", "pyarrow.csv")
+        used = list(self.table.used)
         try:
-            text = b"".join(lines).decode()
-        except UnicodeDecodeError as error:
-            bad = first + error.object.count(b"\n", 0, error.start)
-            raise InputError(f"{self.path}: {self.place(bad)} is not UTF-8") from error
+            table = arrow.read_csv(
+                io.BytesIO(data),
+                arrow.ReadOptions(column_names=list(self.header)),
+                arrow.ParseOptions(delimiter=self.delimiter, ignore_empty_lines=False),
+                arrow.ConvertOptions(
+                    include_columns=used,
+                    column_types=dict.fromkeys(used, pyarrow.float64()),
+                    null_values=_SPELLINGS,
+                ),
+            )
+        except pyarrow.ArrowException:
+            return None
+        columns = [table.column(name).to_numpy() for name in used]
+        return np.stack(columns, axis=1)
+
+    def _with_numpy(self, data: bytes, lines: list[bytes], where: list[int]) -> Array | None:
+        """Read without pyarrow."""
         # A cell too many or too few would shift the others: NumPy reads the wanted columns only.
         mark, marks = self.delimiter.encode(), len(self.header) - 1
         if any(line.count(mark) != marks for line in lines):
-            return self._cell_by_cell(text, first, where)
+            return None
         try:
-            numbers = np.loadtxt(
-                io.StringIO(text),
+            return np.loadtxt(
+                io.StringIO(data.decode()),
                 delimiter=self.delimiter,
                 usecols=where,
                 ndmin=2,
                 comments=None,
                 quotechar='"',
             )
-        except ValueError:
-            return self._cell_by_cell(text, first, where)
-        # NumPy leaves out lines without anything, which would shift the numbers of the rows.
-        if len(numbers) != len(lines):
-            return self._cell_by_cell(text, first, where)
-        return numbers
+        except ValueError:  # UnicodeDecodeError is one
+            return None
 
-    def _cell_by_cell(self, text: str, first: int, where: list[int]) -> Array:
+    def _cell_by_cell(self, data: bytes, first: int, where: list[int]) -> Array:
         """Read slowly: empty cells are missing numbers, and what is wrong is told where."""
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            bad = first + data.count(b"\n", 0, error.start)
+            raise InputError(f"{self.path}: {self.place(bad)} is not UTF-8") from error
         result = []
-        for row, line in enumerate(text.splitlines(), start=first):
-            cells = next(csv.reader([line], delimiter=self.delimiter), [])
+        for row, line in enumerate(text.removesuffix("\n").split("\n"), start=first):
+            cells = next(csv.reader([line.rstrip("\r")], delimiter=self.delimiter), [])
             if len(cells) != len(self.header):
                 raise InputError(
                     f"{self.path}: {self.place(row)} has {len(cells)} cells, and the header "
@@ -161,6 +192,11 @@ def open_csv(path: Path, model: RobotModel) -> CsvLog:
     return CsvLog(
         path, match_table(path, header, model), tuple(header), delimiter, path.stat().st_size
     )
+
+
+@functools.cache
+def _has_arrow() -> bool:
+    return importlib.util.find_spec("pyarrow") is not None
 
 
 def _cells(text: str, delimiter: str) -> Sequence[str]:

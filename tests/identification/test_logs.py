@@ -11,6 +11,7 @@ import pytest
 
 from grid_core.assets import asset_path
 from grid_core.errors import GridError, OptionError
+from grid_core.identification import logs_csv
 from grid_core.identification.extra import require
 from grid_core.identification.logs import open_log
 from grid_core.identification.logs_columns import column_names
@@ -95,6 +96,14 @@ def test_other_dtypes_are_converted(tmp_path: Path) -> None:
     np.testing.assert_array_equal(got["qdd"], wide["qdd"])
 
 
+@pytest.fixture(params=["arrow", "numpy"])
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Read text with and without pyarrow."""
+    monkeypatch.setattr(logs_csv, "_has_arrow", lambda: request.param == "arrow")
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize("numbered", [False, True])
 @pytest.mark.parametrize("chunk", [7, 1000])
@@ -173,6 +182,7 @@ def test_rows_without_a_number_are_left_out_and_counted(tmp_path: Path) -> None:
     assert summary.to_dict()["excluded"] == {"not_finite": 2, "edges": 0}
 
 
+@pytest.mark.usefixtures("reader")
 def test_empty_cells_are_missing_numbers(tmp_path: Path) -> None:
     lines = write_csv(tmp_path / "log.csv", as_table(recorded())).read_text().splitlines()
     lines[5] = re.sub(",[^,]*$", ",", lines[5])
@@ -181,6 +191,20 @@ def test_empty_cells_are_missing_numbers(tmp_path: Path) -> None:
     log = open_log(tmp_path / "log.csv", ARM)
     assert len(gathered(log)["q"]) == 48
     assert log.summary.files[0].examples == ["line 6: tau", "line 7: tau"]
+
+
+@pytest.mark.usefixtures("reader")
+def test_text_may_end_its_lines_in_either_way_and_quote_what_it_says(tmp_path: Path) -> None:
+    data = recorded()
+    columns = as_table(data)
+    lines = [",".join(f'"{name}"' for name in [*columns, "note"])]
+    lines += [
+        ",".join([*(f'"{float(x)!r}"' for x in row), '"a, b"'])
+        for row in zip(*columns.values(), strict=True)
+    ]
+    for end in ("\n", "\r\n"):
+        (tmp_path / "log.csv").write_bytes(end.join([*lines, ""]).encode())
+        same(open_log(tmp_path / "log.csv", ARM, chunk=20), data)
 
 
 def test_recordings_are_told_apart(tmp_path: Path) -> None:
@@ -257,6 +281,7 @@ class TestRefusals:
         text = error(write_csv(tmp_path / "log.csv", columns))
         assert "tau must be nv=7 columns, tau0 to tau6; got 6" in text
 
+    @pytest.mark.usefixtures("reader")
     def test_cells_that_are_no_numbers(self, tmp_path: Path) -> None:
         path = write_csv(tmp_path / "log.csv", as_table(recorded()))
         lines = path.read_text().splitlines()
