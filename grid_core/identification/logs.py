@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from attrs import field, frozen
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from grid_core.model.types import RobotModel
 
 __all__ = ["Log", "open_log"]
+
+T = TypeVar("T")
 
 CHUNK = 1 << 16
 """Samples of a chunk."""
@@ -60,12 +62,12 @@ class Log:
                 be read, with file and row.
         """
         self._start()
-        weights = [max(1, file.path.stat().st_size) for file in self.files]
+        weights = [max(1, _bytes(file)) for file in self.files]
         read = 0
         number = 0
         for file, summary, weight in zip(self.files, self.summary.files, weights, strict=True):
             stream = Stream(self.how, file, summary, number)
-            for samples, end in stream:
+            for samples, end in _readable(file, iter(stream)):
                 if count(samples):
                     self.summary.samples += count(samples)
                     yield samples
@@ -129,6 +131,29 @@ def open_log(
     return Log(files, Preparation(model, cutoff, every, chunk, segments), progress)
 
 
+def _bytes(file: LogFile) -> int:
+    try:
+        return file.path.stat().st_size
+    except OSError as error:
+        raise _unreadable(file.path, error) from error
+
+
+def _readable(file: LogFile, parts: Iterator[T]) -> Iterator[T]:
+    """Yield what a file gives; one that went away, say, is an error of Grid's."""
+    while True:
+        try:
+            part = next(parts)
+        except StopIteration:
+            return
+        except OSError as error:
+            raise _unreadable(file.path, error) from error
+        yield part
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    return InputError(f"{path}: cannot be read: {error.strerror or error}")
+
+
 def _open(path: Path, model: RobotModel) -> LogFile:
     suffix = path.suffix.lower()
     if suffix not in _KINDS:
@@ -149,7 +174,7 @@ def _open(path: Path, model: RobotModel) -> LogFile:
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise _unreadable(path, error) from error
 
 
 def _check_time(file: LogFile, cutoff: float | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import zipfile
+import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["NpzLog", "open_npz"]
 
 _NAMES = "joint_names"
+_DAMAGED = (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+"""What reading a damaged archive may raise."""
 _LOCAL_HEADER = 30
 """Bytes of a ZIP member's own header before its name."""
 
@@ -91,7 +94,7 @@ class NpzLog:
                 n = min(count, self.size - first)
                 try:
                     arrays = {name: reader.rows(first, n) for name, reader in readers.items()}
-                except (OSError, EOFError, zipfile.BadZipFile, ValueError) as error:
+                except _DAMAGED as error:
                     raise InputError(
                         f"{self.path}: rows {first} to {first + n - 1} cannot be read: {error}"
                     ) from error
@@ -128,7 +131,7 @@ def open_npz(path: Path, model: RobotModel) -> NpzLog:
                 if name in wanted
             }
             order = _order(path, archive, found, model)
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise InputError(f"{path}: no archive of named arrays: {error}") from error
     time = next((members.pop(name) for name in TIME if name in members), None)
     members = {name: members[name] for name in (*QUANTITIES, TRAJECTORY) if name in members}
@@ -158,7 +161,7 @@ def _look(
                 else np.lib.format.read_array_header_2_0
             )
             shape, fortran, dtype = read(member)
-        except (ValueError, EOFError) as error:
+        except _DAMAGED as error:
             raise InputError(f"{path}: array {name} cannot be read: {error}") from error
         start = member.tell()
     if dtype.kind not in ("fiub" if name != TRAJECTORY else "fiubUS"):
@@ -181,7 +184,7 @@ def _order(
     with archive.open(found[_NAMES]) as member:
         try:
             names = np.lib.format.read_array(member, allow_pickle=False)
-        except ValueError as error:
+        except _DAMAGED as error:
             raise InputError(
                 f"{path}: joint_names must be an array of text: np.array([...], dtype=str); {error}"
             ) from error

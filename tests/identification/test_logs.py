@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from grid_core.assets import asset_path
-from grid_core.errors import GridError, OptionError
+from grid_core.errors import GridError, InputError, OptionError
 from grid_core.identification import logs_csv
 from grid_core.identification.extra import require
 from grid_core.identification.logs import open_log
@@ -320,6 +320,32 @@ class TestRefusals:
         whole = path.read_bytes()
         path.write_bytes(whole[:-3000])
         assert "no archive" in error(path)
+
+    def test_a_damaged_file(self, tmp_path: Path) -> None:
+        np.savez_compressed(tmp_path / "log.npz", **recorded())
+        whole = bytearray((tmp_path / "log.npz").read_bytes())
+        rng = np.random.default_rng(0)
+        refused: list[str] = []
+        for _ in range(60):
+            damaged = whole.copy()
+            for at in rng.integers(0, len(whole), 3):
+                damaged[at] ^= 0xFF
+            (tmp_path / "log.npz").write_bytes(damaged)
+            try:
+                list(open_log(tmp_path / "log.npz", ARM))
+            except InputError as error:
+                refused.append(str(error))
+        assert len(refused) > 20
+        assert all("log.npz" in text for text in refused)
+
+    def test_a_file_that_goes_away(self, tmp_path: Path) -> None:
+        for log in (open_log(self.npz(tmp_path), ARM), open_log(self.csv(tmp_path), ARM)):
+            log.files[0].path.unlink()
+            with pytest.raises(InputError, match="cannot be read: No such file"):
+                list(log)
+
+    def csv(self, folder: Path) -> Path:
+        return write_csv(folder / "log.csv", as_table(recorded()))
 
     def test_parquet_that_holds_text(self, tmp_path: Path) -> None:
         columns = as_table(recorded())
