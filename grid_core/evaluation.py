@@ -57,6 +57,10 @@ def evaluate_reference(
         values[port.name] = np.asarray(value, dtype=np.float64)
         batch = len(values[port.name])
     varied = {p.name: values.get(p.name) for p in (INERTIAS, PLACEMENTS) if p in algorithm.inputs}
+    for_all = [p.name for p in algorithm.inputs if p.uniform and p.name in algorithm.constants]
+    if for_all:
+        model = altered(model, *(values[p.name] if p.name in for_all else None
+                                 for p in (INERTIAS, PLACEMENTS)))  # fmt: skip
     if batch and any(value is not None for value in varied.values()):
         return _one_by_one(algorithm, available, model, options, (values, varied))
     native = to_native(_context(algorithm, available, model, options, values))

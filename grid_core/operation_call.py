@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from grid_core.arrays import ArrayPort, check_out, to_number
 from grid_core.errors import ArgumentError, GridError, InputError
 from grid_core.operation_doc import document, signature
-from grid_core.program.runtime import with_runtime_ports
+from grid_core.program.runtime import sharing, with_runtime_ports
 from grid_core.uniform import UniformArray
 from grid_core.wording import near
 
@@ -74,6 +74,7 @@ class OperationCall:
         }
         self._names = tuple(slot.name for slot in self.slots)
         self._defaults = tuple(slot.default for slot in self.slots)
+        self._shared = tuple(at for at, slot in enumerate(self.slots) if slot.shared)
         self._positional = sum(slot.port is not None for slot in self.slots)
         self._dtype = binding.dtype
         self.outputs = tuple(
@@ -112,6 +113,10 @@ class OperationCall:
         if not self._ready:
             self._open()
         values = self._bind(args, keywords)
+        if self._shared:
+            done = self._call_shared(values, out)
+            if done is not NotImplemented:
+                return done
         if self._edge is not None:
             done = self._edge.try_call(self, values, out)
             if done is not NotImplemented:
@@ -350,6 +355,26 @@ class OperationCall:
                 result |= array.spread(self.__name__, result.pop(name))
         return result
 
+    def _call_shared(self, values: Sequence[Any], out: Any) -> Any:
+        """Do a call with an array that stands for all of a batch; NotImplemented without one.
+
+        It goes to a program of its own, whose kernels take such an array's entries as numbers.
+        """
+        first = self.slots[0].port
+        assert first is not None
+        if _axes(values[0]) == len(first.dims):
+            return NotImplemented
+        names = [
+            self.slots[at].name
+            for at in self._shared
+            if values[at] is not None and _axes(values[at]) == len(self.slots[at].port.dims)  # type: ignore[union-attr]
+        ]
+        if not names:
+            return NotImplemented
+        other = self._related(("shared", *names), sharing(self.algorithm, names), lambda o: o)
+        given = zip(self._names, values, strict=True)
+        return other(out=out, **{name: value for name, value in given if value is not None})
+
     def _check(self, values: Sequence[Any]) -> tuple[dict[str, Any], int | None, int]:
         """Return the kernel's inputs, the batch (None: one problem) and the variant."""
         inputs: dict[str, Any] = {}
@@ -365,9 +390,6 @@ class OperationCall:
                 self.require_given(slot)
                 continue
             inputs[slot.name], lead = port.take(self.__name__, value, self._dtype)
-            if lead is None and batch is not None and slot.shared:
-                one, lead = inputs[slot.name], batch
-                inputs[slot.name] = np.ascontiguousarray(np.broadcast_to(one, (batch, *port.dims)))
             if first is None:
                 first, batch = port, lead
             elif lead != batch:
@@ -411,6 +433,12 @@ def _slots(algorithm: Algorithm, binding: Binding) -> tuple[Slot, ...]:
         slots.append(Slot(port.name, None, not port.optional, array, own, port.shared))
         bit <<= port.optional
     return tuple(slots)
+
+
+def _axes(value: Any) -> int:
+    """Count an array's axes, wherever it lies."""
+    axes = getattr(value, "ndim", None)
+    return axes if isinstance(axes, int) else np.ndim(value)
 
 
 def _result_type(algorithm: Algorithm) -> Any:

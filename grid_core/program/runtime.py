@@ -17,7 +17,7 @@ from grid_core.algorithm import Algorithm, Options, Port
 from grid_core.model.types import Inertia, RobotModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from grid_core.model.types import Array
 
@@ -28,6 +28,7 @@ __all__ = [
     "altered",
     "renewed",
     "runtime_model",
+    "sharing",
     "with_runtime_ports",
 ]
 
@@ -71,6 +72,13 @@ def with_runtime_ports(algorithm: Algorithm, options: Options) -> Algorithm:
         if on and port.name in algorithm.constants and port.name not in taken
     ]
     return evolve(algorithm, inputs=(*algorithm.inputs, *more)) if more else algorithm
+
+
+def sharing(algorithm: Algorithm, names: Sequence[str]) -> Algorithm:
+    """Return an algorithm that takes some of its arrays once for all problems of a batch."""
+    once = {"uniform": True, "default": 0.0, "optional": False, "on_demand": False, "shared": False}
+    inputs = [evolve(p, **once) if p.name in names else p for p in algorithm.inputs]
+    return evolve(algorithm, inputs=tuple(inputs))
 
 
 def runtime_model(model: RobotModel, inputs: Mapping[str, Any]) -> RobotModel:
