@@ -22,7 +22,7 @@ from grid_core.cli.options import (
 )
 from grid_core.cli.output import error_console, print_json, print_table, say
 from grid_core.cli.states_file import check_folder
-from grid_core.errors import InputError, OptionError
+from grid_core.errors import GridError, InputError, OptionError
 from grid_core.identification.extra import require
 from grid_core.identification.identify import identify_stream
 from grid_core.identification.logs import open_log
@@ -127,7 +127,12 @@ def command(
     log, samples, result = _identify(handle, logs, o)
     for warning in result.warnings:
         _warn(warning)
-    written = None if o["output"] is None else _write(found, handle, result, o["output"])
+    written, refused = None, None
+    if o["output"] is not None:
+        try:
+            written = _write(found, handle, result, o["output"])
+        except GridError as error:
+            refused = error  # told last: what was found is not lost for it
     if o["report_path"] is not None:
         report = Report(
             robot=handle,
@@ -142,13 +147,15 @@ def command(
         write_report(report, o["report_path"])
     if as_json:
         print_json(_document(result, log.summary, written))
-        return
-    _print(result, log.summary, samples)
-    for note in () if written is None else written.notes:
-        say(note)
-    for path in (o["output"], o["report_path"]):
-        if path is not None:
-            say(f"written to {path}")
+    else:
+        _print(result, log.summary, samples)
+        for note in () if written is None else written.notes:
+            say(note)
+        for path, there in ((o["output"], written), (o["report_path"], o["report_path"])):
+            if there is not None:
+                say(f"written to {path}")
+    if refused is not None:
+        raise refused
 
 
 def _check_files(robot: Robot, o: dict[str, Any]) -> None:

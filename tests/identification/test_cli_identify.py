@@ -216,6 +216,21 @@ def test_a_floating_robot(tmp_path: Path) -> None:
     np.testing.assert_allclose(parameters(back)[::10].sum(), heavier[::10].sum(), rtol=0.01)
 
 
+def test_impossible_bodies_are_not_written_but_told_of(arm: Simulated, tmp_path: Path) -> None:
+    few = slice(0, 300)
+    short = {name: x[few] for name, x in arm.data.items()}
+    short["tau"] = short["tau"] + np.random.default_rng(3).normal(size=short["tau"].shape)
+    log = arm.npz(tmp_path / "log.npz", t=arm.time[few], **short)
+    files = ("-o", tmp_path / "new.urdf", "--report", tmp_path / "report.html")
+    (tmp_path / "arm.urdf").write_bytes(asset_path("iiwa14").read_bytes())
+    result = grid("identify", tmp_path / "arm.urdf", log, *files, "--method", "ols", code=2)
+    assert "would be an impossible body" in result.stderr
+    assert "held-out errors" in result.stdout
+    assert "new.urdf" not in result.stdout
+    assert not (tmp_path / "new.urdf").exists()
+    assert "no distribution of mass has these parameters" in (tmp_path / "report.html").read_text()
+
+
 def test_ctrl_c_says_what_was_read(
     arm: Simulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
