@@ -58,6 +58,8 @@ def operation_key(operation: Operation, target: Mapping[str, str]) -> str | None
         np.__version__,
     ]
     _feed(digest, parts)
+    # One program may be traced with other inputs than its plugin declares.
+    _feed(digest, (operation.algorithm.inputs, operation.algorithm.outputs))
     # Where a robot was read from, and what it is called, change no arithmetic.
     _feed(digest, attrs.evolve(operation.model, name="", warnings=()))
     return digest.hexdigest()

@@ -19,6 +19,7 @@ from grid_core.artifact import identity
 from grid_core.artifact.identity import operation_key, source_digest
 from grid_core.assets import asset_path
 from grid_core.model import load_urdf
+from grid_core.program.runtime import sharing
 from tests.artifact.processes import python
 from tests.program.operations import operation
 
@@ -72,6 +73,7 @@ CHANGES = {
     "dtype": lambda o: evolve(o, dtype=np.dtype("float32")),
     "optional inputs": lambda o: evolve(o, present=frozenset({"qdd", "f_ext"})),
     "no optional inputs": lambda o: evolve(o, present=frozenset()),
+    "an input that the batch shares": lambda o: evolve(o, algorithm=sharing(o.algorithm, ["qd"])),
     "joint dynamics": lambda o: evolve(o, options=Options(use_joint_dynamics=True, targets=(3,))),
     "targets": lambda o: evolve(o, options=Options(targets=(3, 4))),
     "algorithm": lambda o: evolve(o, algorithm=o.available["nonlinear_effects"]),

@@ -262,6 +262,20 @@ def test_another_systems_code_is_refused(place: Path) -> None:
         grid_core.load_artifact(place)
 
 
+def test_arrays_of_other_widths_than_the_code_has_are_refused(place: Path) -> None:
+    """Reading and writing past an array's end would be the other possibility."""
+
+    def change(manifest: dict[str, Any]) -> None:
+        (crba,) = (o for o in manifest["operations"] if o["name"] == "crba")
+        crba["outputs"][0]["shape"] = ["nv", 1]
+
+    alter_manifest(place, change)
+    handle = grid_core.load_artifact(place)
+    with pytest.raises(grid_core.errors.BackendError, match="not those that its code takes"):
+        handle.crba([0.0, 0.0])
+    assert handle.forward_dynamics([0, 0], [0, 0], [0, 0]).shape == (2,)
+
+
 def test_a_backend_that_was_not_prepared_is_named() -> None:
     with pytest.raises(ArtifactIncompatible, match="no code for the backend 'cuda', only for cpu"):
         grid_core.load_artifact(small(), backend="cuda")

@@ -158,6 +158,16 @@ def artifact() -> Path:
 KEPT: list[Any] = []
 
 
+def test_arrays_of_other_widths_than_the_kernel_has_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("grid_backend_cuda.prepared_loading.card", lambda _: card_of("sm_90"))
+    asked = operation(model("go2"), "forward_dynamics", (), dtype="float32")
+    codes = [code for code in prepared() if code.target == "sm_90"]
+    with pytest.raises(BackendError, match="not those that its kernel takes"):
+        load(asked, codes, "sm_90", SETTINGS)
+
+
 def test_an_artifact_for_both_backends_loads_on_what_there_is() -> None:
     """It was built on a machine without a GPU; there, the CPU's half of it runs."""
     robot = grid_core.load_artifact(artifact())
