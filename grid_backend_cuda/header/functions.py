@@ -10,10 +10,12 @@ from grid_backend_cuda.emit import Chunk, Real, emit
 from grid_core.program.ops import Op
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from grid_backend_cuda.header.interface import Interface
     from grid_core.program.program import Program
 
-__all__ = ["HeaderReal", "statements"]
+__all__ = ["Body", "HeaderReal", "statements"]
 
 LARGE = 512
 """Scalars from which on an output is no register's business, and its stores the compiler's."""
@@ -51,13 +53,26 @@ class HeaderReal(Real):
         return "detail::far_limit()"
 
 
-def statements(program: Program, face: Interface, real: HeaderReal) -> list[str]:
-    """Return the statements: inputs are read and outputs written one scalar at a time.
+@frozen
+class Body:
+    """A function's statements."""
+
+    lines: list[str]
+    filled: tuple[str, ...]
+    """Outputs that are mostly zero: those zeros are not stored one by one."""
+
+
+def statements(
+    program: Program, face: Interface, real: HeaderReal, vectors: Mapping[str, int]
+) -> Body:
+    """Return the statements: inputs are read and outputs written where they are known.
 
     Args:
         program: the traced operation.
         face: its interface; the pointers are called as the ports.
         real: the precision.
+        vectors: scalars that are stored next to each other, by output, so that a compiler may
+            make one store of them; else 1.
     """
     sources: list[str] = []
     for parameter in face.inputs:
@@ -65,42 +80,44 @@ def statements(program: Program, face: Interface, real: HeaderReal) -> list[str]
             sources.append(parameter.name)
         else:
             sources += [f"{parameter.name}[{k}]" for k in range(parameter.size)]
-    chunks, fills = _chunks(program, face)
-    stored = 0
+    chunks, filled = _chunks(program, face, vectors)
+    stores, stored = sum(len(chunk.values) for chunk in chunks), 0
 
     def write(chunk: Chunk, values: list[str]) -> list[str]:
         nonlocal stored
-        stored += 1
-        lines = [f"{face.outputs[chunk.port].name}[{chunk.first}] = {values[0]};"]
-        if len(chunks) > LARGE and stored % PART == 0:
+        name, before = face.outputs[chunk.port].name, stored
+        stored += len(values)
+        lines = [f"{name}[{chunk.first + k}] = {value};" for k, value in enumerate(values)]
+        if stores > LARGE and stored // PART > before // PART:
             lines.append("GRID_PART")
         return lines
 
     lines = emit(program, real, lambda value: sources[value], chunks, write)
-    return [*_unused(program, face), *fills, *lines, *_half_used(program)]
+    return Body([*_unused(program, face), *lines, *_half_used(program)], filled)
 
 
-def _chunks(program: Program, face: Interface) -> tuple[list[Chunk], list[str]]:
-    """Return what is stored scalar by scalar, and loops that fill what is mostly zero before.
+def _chunks(
+    program: Program, face: Interface, vectors: Mapping[str, int]
+) -> tuple[list[Chunk], tuple[str, ...]]:
+    """Return what is stored, and the outputs that are filled with zeros before.
 
     Compilers take time that grows with the square of the stores in a block; a Hessian's are
     thousands, most of them zeros.
     """
     chunks: list[Chunk] = []
-    fills: list[str] = []
+    filled: list[str] = []
     results = iter(program.results)
     for port, parameter in enumerate(face.outputs):
-        own = [Chunk(port, k, (next(results),)) for k in range(parameter.size)]
+        values, step = [next(results) for _ in range(parameter.size)], vectors[parameter.name]
+        starts = range(0, parameter.size, step)
+        own = [Chunk(port, k, tuple(values[k : k + step])) for k in starts]
         if parameter.size > LARGE:
-            filled = [chunk for chunk in own if not _is_zero(program, chunk.values[0])]
-            if len(own) - len(filled) > PART:
-                fills.append(
-                    f"GRID_ROLLED for (int k = 0; k < {parameter.size}; ++k) "
-                    f"{parameter.name}[k] = real(0);"
-                )
-                own = filled
+            some = [c for c in own if not all(_is_zero(program, v) for v in c.values)]
+            if (len(own) - len(some)) * step > parameter.size // 4:
+                filled.append(parameter.name)
+                own = some
         chunks += own
-    return chunks, fills
+    return chunks, tuple(filled)
 
 
 def _is_zero(program: Program, value: int) -> bool:

@@ -26,25 +26,28 @@ class Signature:
     face: Interface
     stages: Stages
     memory: Memory
+    filled: tuple[str, ...]
+    """Outputs that a caller may have filled with zeros."""
 
     @property
     def thread(self) -> str:
         """Parameters of the thread-scope function: a pointer a port."""
         arrays = [f"const real* GRID_RESTRICT {p.name}" for p in self.face.arrays]
-        return _joined(self._outputs("real", ""), arrays, _numbers(self.face))
+        return _joined(self._outputs("real", ""), arrays, _numbers(self.face), self._zeroed)
 
     @property
     def timestep(self) -> str:
         """Parameters of the function of one problem's block."""
         block = [f"const real* GRID_RESTRICT {_BLOCK}"] if self.face.slots else []
         own = [f"const real* GRID_RESTRICT {p.name}" for p in self.face.own]
-        return _joined(self._outputs("real", ""), block, own, _numbers(self.face))
+        return _joined(self._outputs("real", ""), block, own, _numbers(self.face), self._zeroed)
 
     @property
     def timestep_to_thread(self) -> str:
         """Arguments with which it calls the thread-scope function."""
         arrays = [f"s_{p.name}" if p.slot else p.name for p in self.face.arrays]
-        return _joined(_names(self.face.outputs), arrays, _names(self.face.numbers))
+        zeroed = ["zeroed"] if self.filled else []
+        return _joined(_names(self.face.outputs), arrays, _names(self.face.numbers), zeroed)
 
     @property
     def kernel(self) -> str:
@@ -65,7 +68,7 @@ class Signature:
         outputs = [
             f"s_{p.name} + lane * {self.stages.pitch(p.size)}"
             if p.name in self.stages.outputs
-            else f"d_{p.name} + {_ROW} * {p.size}"
+            else f"GRID_ALIGNED(T, d_{p.name} + {_ROW} * {p.size}, {self.stages.alignment(p.name)})"
             for p in self.face.outputs
         ]
         block = []
@@ -77,7 +80,8 @@ class Signature:
             f"d_{p.name}" if p.port.uniform else f"d_{p.name} + {_ROW} * {p.size}"
             for p in self.face.own
         ]
-        return _joined(outputs, block, own, _names(self.face.numbers))
+        zeroed = ["true"] if self.filled else []
+        return _joined(outputs, block, own, _names(self.face.numbers), zeroed)
 
     @property
     def compute_only(self) -> str:
@@ -127,6 +131,10 @@ class Signature:
     def host_arguments(self) -> str:
         """Arguments with which the copying entry calls the one that only computes."""
         return _joined(["data", "num_timesteps"], _names(self.face.numbers), ["stream"])
+
+    @property
+    def _zeroed(self) -> list[str]:
+        return ["const bool zeroed = false"] if self.filled else []
 
     def _buffer(self, parameter: Parameter) -> str:
         return self.memory.buffer(self.face, parameter).name

@@ -2,11 +2,12 @@
 
 A warp reads the rows of its 32 problems side by side, so that neighbouring threads read
 neighbouring addresses; then each thread computes its own row. What would take too much shared
-memory goes straight from and to device memory.
+memory goes straight from and to device memory, results in vectors where rows are aligned to them.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -19,6 +20,8 @@ __all__ = ["Stages", "stages"]
 
 BUDGET = 24 * 1024
 """Bytes of shared memory of a block, which is a warp: nine of them on a multiprocessor."""
+VECTOR = 16
+"""Bytes that a thread stores at most at once."""
 
 
 @frozen
@@ -29,6 +32,14 @@ class Stages:
     """Entries of the input block that are read; 0: it is not staged."""
     outputs: dict[str, int]
     """Scalars of the staged outputs, by parameter."""
+    vectors: dict[str, int]
+    """Scalars of a vector of the other outputs, by parameter; 1 where rows are not aligned."""
+    bytes: int
+    """Of a scalar."""
+
+    def alignment(self, name: str) -> int:
+        """Bytes that an output's rows, and so its array, are aligned to."""
+        return self.vectors[name] * self.bytes
 
     @staticmethod
     def pitch(width: int) -> int:
@@ -43,12 +54,15 @@ def stages(face: Interface, real: HeaderReal) -> Stages:
     if Stages.pitch(block) > left:
         block = 0
     left -= Stages.pitch(block) if block else 0
-    outputs = {}
+    outputs, vectors = {}, {}
     for parameter in face.outputs:
         if parameter.size and Stages.pitch(parameter.size) <= left:
             outputs[parameter.name] = parameter.size
             left -= Stages.pitch(parameter.size)
-    return Stages(block, outputs)
+        else:
+            aligned = math.gcd(parameter.size * real.bytes, VECTOR) or VECTOR
+            vectors[parameter.name] = aligned // real.bytes
+    return Stages(block, outputs, vectors, real.bytes)
 
 
 def _end(parameter: Parameter) -> int:

@@ -10,7 +10,7 @@ __all__ = ["comment", "identifier", "number", "quoted"]
 
 _GENERATED = re.compile(
     r"[xt]\d+|a\d+_\w+|[hds]_\w+|T|real|data|stream|lane|first|rows|num_timesteps"
-    r"|stride_q_qd_u|model|detail|error|check|\w*gridData|GRID_\w*|NUM_\w*|Q_QD_U_STRIDE"
+    r"|stride_q_qd_u|model|detail|zeroed|error|check|\w*gridData|GRID_\w*|NUM_\w*|Q_QD_U_STRIDE"
 )
 """Names that the header uses itself."""
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "?": "\\?"}

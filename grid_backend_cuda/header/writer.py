@@ -13,7 +13,7 @@ from attrs import frozen
 
 from grid_backend_cuda.emit import Real
 from grid_backend_cuda.header import text
-from grid_backend_cuda.header.functions import HeaderReal, statements
+from grid_backend_cuda.header.functions import Body, HeaderReal, statements
 from grid_backend_cuda.header.interface import Interface, interface
 from grid_backend_cuda.header.memory import Memory
 from grid_backend_cuda.header.signature import Signature
@@ -42,7 +42,7 @@ class Entry:
     operation: Operation
     face: Interface
     counts: Counts
-    body: list[str]
+    body: Body
     stages: Stages
     call: Signature
 
@@ -84,13 +84,15 @@ def write_header(header: Header) -> str:
 def _entry(operation: Operation, face: Interface, memory: Memory, real: HeaderReal) -> Entry:
     program = trace(operation)
     chosen = stages(face, real)
+    vectors = dict.fromkeys((p.name for p in face.outputs), 1) | chosen.vectors
+    body = statements(program, face, real, vectors)
     return Entry(
         operation=operation,
         face=face,
         counts=program.counts,
-        body=statements(program, face, real),
+        body=body,
         stages=chosen,
-        call=Signature(face, chosen, memory),
+        call=Signature(face, chosen, memory, body.filled),
     )
 
 

@@ -106,8 +106,9 @@ def test_another_type_is_refused() -> None:
 def test_a_hessian_compiles_in_seconds() -> None:
     """Thousands of stores, most of them zeros, are a loop and some stores."""
     text = header("go2", "float32", algorithm_list=("end_effector_pose_hessian",))
-    assert "GRID_ROLLED for (int k = 0; k < 7776; ++k) H[k] = real(0);" in text
+    assert "if (!zeroed) { GRID_ROLLED for (int k = 0; k < 7776; ++k) H[k] = real(0); }" in text
     assert text.count("GRID_PART\n") > 10
+    assert "k < rows * 7776; k += GRID_THREADS) d_H[first * 7776 + k] = T(0);" in text
     assert len(re.findall(r"^    H\[\d+\] = ", text, re.MULTILINE)) < 2000
 
 

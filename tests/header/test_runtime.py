@@ -126,6 +126,7 @@ FAILURES = {
     "room": "grid::crba: 5 time steps, and there is room for 4",
     "negative": "grid::crba: -1 time steps, and there is room for 4",
     "null": "grid::crba: no gridData: call init_gridData first",
+    "aligned": "grid::crba_kernel: d_M is not aligned to 16 bytes",
     "size": "grid::init_gridData: -4 time steps",
 }
 
@@ -145,6 +146,7 @@ def test_every_failure_says_where(what: str) -> None:
             data = grid::init_gridData<double>(what == "size" ? -4 : 4);
             if (what == "pending") fake::pending = cudaErrorLaunchFailure;
             const int steps = what == "room" ? 5 : what == "negative" ? -1 : 4;
+            if (what == "aligned") grid::crba_compute_only(data->d_crba + 1, data->d_q_qd_u, 3);
             grid::crba(what == "null" ? nullptr : data, steps);
             grid::free_gridData(data);
             data = nullptr;
@@ -156,7 +158,7 @@ def test_every_failure_says_where(what: str) -> None:
         return fake::host.empty() && (what == "cudaFree" || fake::device.empty()) ? 0 : 3;
     }
     """
-    text = header("iiwa14", algorithm_list=("crba",))
+    text = header("kinds", algorithm_list=("crba",))
     program = compiled(text, source, shared=False, flags=FLAGS)
     done = subprocess.run([program, what], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
