@@ -76,8 +76,13 @@ def with_runtime_ports(algorithm: Algorithm, options: Options) -> Algorithm:
 
 def sharing(algorithm: Algorithm, names: Sequence[str]) -> Algorithm:
     """Return an algorithm that takes some of its arrays once for all problems of a batch."""
-    once = {"uniform": True, "default": 0.0, "optional": False, "on_demand": False, "shared": False}
-    inputs = [evolve(p, **once) if p.name in names else p for p in algorithm.inputs]
+
+    def once(port: Port) -> Port:
+        return evolve(
+            port, uniform=True, default=0.0, optional=False, on_demand=False, shared=False
+        )
+
+    inputs = [once(port) if port.name in names else port for port in algorithm.inputs]
     return evolve(algorithm, inputs=tuple(inputs))
 
 

@@ -129,6 +129,22 @@ def test_one_array_stands_for_a_whole_batch(arm) -> None:
     assert arm.forward_dynamics(s.q[:0], s.qd[:0], s.u[:0], **one).shape == (0, 7)
 
 
+def test_one_of_them_shared_as_compiled(arm) -> None:
+    """Entries of what is shared are numbers of a kernel's; the other array has the batch."""
+    s, other = random_state(arm.model, batch=3), varied(arm.model, 3)
+    options = {"backend": "cpu", "dtype": "float64", "algorithm_list": "crba", **BOTH}
+    with grid_core.load_robot(asset_path("iiwa14"), **options) as robot:
+        given = {"inertias": other["inertias"][0].tolist(), "placements": other["placements"]}
+        each = {**given, "inertias": np.repeat(other["inertias"][:1], 3, axis=0)}
+        np.testing.assert_allclose(robot.crba(s.q, **given), arm.crba(s.q, **each), rtol=1e-10)
+        given["placements"] = other["placements"][0]
+        out = np.empty((3, 7, 7))
+        assert robot.crba(s.q, **given, out=out) is out
+        np.testing.assert_allclose(out, arm.crba(s.q, **given), rtol=1e-10)
+        with pytest.raises(InputError, match=r"crba: inertias must be \(7, 10\); got \(7, 9\)"):
+            robot.crba(s.q, inertias=other["inertias"][0, :, :9])
+
+
 def test_left_out_they_are_the_descriptions_own(arm) -> None:
     """The nominal program is the same to the last instruction; kinematics have no inertias."""
     model = arm.model
