@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grid_core.artifact.prepared_manifest import CodeRecord, Manifest, OperationRecord
+    from grid_core.artifact.prepared_manifest import (
+        CodeRecord,
+        Manifest,
+        OperationRecord,
+        VariantRecord,
+    )
 
-__all__ = ["LAUNCH_FORMAT", "launch_text"]
+__all__ = ["LAUNCH_FORMAT", "launch_text", "shared_inputs"]
 
 LAUNCH_FORMAT = "grid.launch 2"
 
@@ -37,12 +42,19 @@ def _operation(operation: OperationRecord) -> Iterator[str]:
         if not codes:
             continue
         launch = codes[0].launch
-        present = ",".join(sorted(variant.present)) or "-"
+        once = (f"{name}*" for name in shared_inputs(operation, variant))
+        present = ",".join([*sorted(variant.present), *once]) or "-"
         yield f"operation {operation.name} {number} {present}"
         yield f"kernel {launch['kernel']}"
         for argument in launch["arguments"]:
             yield " ".join(["argument", *(str(word) for word in argument)])
         yield from map(_code, codes)
+
+
+def shared_inputs(operation: OperationRecord, variant: VariantRecord) -> list[str]:
+    """Return the inputs that the batch shares in a variant though it need not."""
+    declared = {port.name for port in operation.inputs if port.uniform}
+    return [name for name in variant.uniform if name not in declared]
 
 
 def _code(code: CodeRecord) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, define, field
 
+from grid_core.artifact.prepared_plan import SHARED, uniform_inputs
 from grid_core.backend import Operation, PreparedCode
 from grid_core.binding import Binding
 from grid_core.errors import GridError, OperationNotLoaded, OperationRefused
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["PreparedBinding", "variant_key"]
 
 
-def variant_key(name: str, options: Mapping[str, Any], present: Iterable[str]) -> str:
+def variant_key(
+    name: str, options: Mapping[str, Any], present: Iterable[str], uniform: Iterable[str]
+) -> str:
     """Return what tells one prepared variant from all others."""
-    return json.dumps([name, options, sorted(present)], sort_keys=True)
+    return json.dumps([name, options, sorted(present), sorted(uniform)], sort_keys=True)
 
 
 @define(kw_only=True)
@@ -59,7 +62,9 @@ class PreparedBinding(Binding):
             BackendError: the backend failed; the cause is attached.
         """
         backend: Any = self.backend
-        codes = self.codes.get(variant_key(algorithm.name, asdict(self.options), present))
+        uniform = uniform_inputs(algorithm)
+        key = variant_key(algorithm.name, asdict(self.options), present, uniform)
+        codes = self.codes.get(key)
         if not codes:
             raise self._not_prepared(algorithm, present)
         operation = Operation(
@@ -89,13 +94,18 @@ class PreparedBinding(Binding):
         return kernel
 
     def _not_prepared(self, algorithm: Algorithm, present: frozenset[str]) -> OperationNotLoaded:
+        declared = {
+            p.name for a in self.selection.available.values() for p in a.inputs if p.uniform
+        }
+        shared = [name for name in uniform_inputs(algorithm) if name not in declared]
         given = "".join(f", with {name}" for name in sorted(present))
+        given += "".join(f", with {name} for the whole batch" for name in shared)
         options = asdict(self.options)
         base = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
         saved = self.prepared.manifest.options
         changed = {k: v for k, v in base.items() if v != saved.get(k)}
         under = f", for {self._shown(changed)}" if changed else ""
-        call = dict.fromkeys(sorted(present), True)
+        call = {**dict.fromkeys(sorted(present), True), **dict.fromkeys(shared, SHARED)}
         example = f"calls={{{algorithm.name!r}: {call or '{...}'}}}"
         return OperationNotLoaded(
             f"{algorithm.name}{given}{under} is not in the artifact {self.prepared.directory}: it "

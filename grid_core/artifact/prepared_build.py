@@ -94,7 +94,8 @@ def build_artifact(
         calls: what is compiled on demand elsewhere and is to be prepared too, as calls of the
             handle's methods: ``{"forward_dynamics": {"f_ext": True}, "frame_jacobian":
             [{"frame": "tool0"}, {"frame": "flange"}]}``. True stands for an optional array that is
-            given; other arguments are as the method takes them.
+            given, ``"shared"`` for `inertias` or `placements` of the whole batch; other arguments
+            are as the method takes them.
         dtype: ``float32`` or ``float64``.
         backends: what to compile for.
         architectures: GPUs that the backend ``cuda`` compiles for; newer ones take the PTX.

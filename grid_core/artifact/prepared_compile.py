@@ -33,6 +33,7 @@ from grid_core.artifact.prepared_manifest import (
     plain,
 )
 from grid_core.artifact.prepared_model import model_record
+from grid_core.artifact.prepared_plan import uniform_inputs
 from grid_core.artifact.prepared_ports import port_record, width_record
 from grid_core.descriptor.write import to_json
 from grid_core.errors import BackendError, GridError
@@ -142,6 +143,7 @@ def _operations(
         algorithms[name] = operation.algorithm
         record = VariantRecord(
             present=tuple(sorted(operation.present)),
+            uniform=uniform_inputs(operation.algorithm),
             options=asdict(operation.options),
             codes=tuple(paths.keep(operation, codes[number])),
         )

@@ -12,6 +12,7 @@ from attrs import asdict
 from grid_core.artifact.identity import operation_key, source_digest
 from grid_core.artifact.prepared_manifest import FORMAT, SCHEMA_VERSION, plain
 from grid_core.artifact.prepared_model import model_record
+from grid_core.artifact.prepared_plan import uniform_inputs
 from grid_core.descriptor.canonical import ID_KEY
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def content_identity(request: Request, header: Iterable[str]) -> str | None:
         name = operation.algorithm.name
         parts.append(_templates(operation.algorithm.template))
         parts.append([name, asdict(operation.options), sorted(operation.present)])
+        parts.append(uniform_inputs(operation.algorithm))
         parts.append(operation.providers.get(name, ""))
         for backend, targets in request.backends:
             for target, depends in targets.items():

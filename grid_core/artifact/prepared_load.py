@@ -188,7 +188,7 @@ def _binding(
         algorithm = algorithm_from(record, method=own.function, helpers=own.helpers)
         algorithms[record.name] = _checked(algorithm, prepared, options)
     codes: dict[str, tuple[CodeRecord, ...]] = {
-        variant_key(record.name, variant.options, variant.present): tuple(
+        variant_key(record.name, variant.options, variant.present, variant.uniform): tuple(
             code for code in variant.codes if code.backend == backend.name and code.target == target
         )
         for record in manifest.operations

@@ -143,6 +143,7 @@ class VariantRecord:
     """An operation with one choice of optional inputs, under one choice of options."""
 
     present: tuple[str, ...] = item(ListOf(_NAME, unique=True), "optional inputs that are given")
+    uniform: tuple[str, ...] = item(ListOf(_NAME, unique=True), "inputs that the batch shares")
     options: Mapping[str, Any] = item(Plain(dict), "`grid_core.algorithm.Options`")
     codes: tuple[CodeRecord, ...] = item(ListOf(Record(CodeRecord)), "its code, by target")
 

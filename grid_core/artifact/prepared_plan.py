@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from grid_core.binding import Binding
     from grid_core.plugins import PluginManager
 
-__all__ = ["Plan", "note_operations", "read_calls"]
+__all__ = ["SHARED", "Plan", "note_operations", "read_calls", "uniform_inputs"]
+
+SHARED = "shared"
+"""In `calls`, of an array that one problem's worth of is given for the whole batch."""
 
 
 @frozen
@@ -104,7 +107,8 @@ def _reason(error: OperationRefused) -> str:
 def _distinct(taken: Iterable[Operation]) -> Iterable[Operation]:
     found: dict[Any, Operation] = {}
     for operation in taken:
-        key = (operation.algorithm.name, operation.options, operation.present)
+        uniform = uniform_inputs(operation.algorithm)
+        key = (operation.algorithm.name, operation.options, operation.present, uniform)
         found.setdefault(key, operation)
     return found.values()
 
@@ -128,15 +132,30 @@ def _call(
     optional = {port.name for port in algorithm.inputs if port.optional}
     for key, value in arguments.items():
         if key in optional:
-            if value is not True:
-                raise OptionError(f"calls: {name}: {key} is an array; say True if it is given")
-            given[key] = _array(algorithm, key, handle)
+            given[key] = _optional(algorithm, key, handle, value)
         else:
             given[key] = value
     try:
         getattr(handle, name)(**given)
     except GridError as error:
         raise OptionError(f"calls: {error}") from error
+
+
+def _optional(algorithm: Algorithm, name: str, handle: RobotHandle, value: object) -> Any:
+    """Return zeros for an optional array that is given, or that the batch shares."""
+    port = next(p for p in algorithm.inputs if p.name == name)
+    if value is not True and not (value == SHARED and port.shared):
+        also = f", or {SHARED!r} if one is given for the whole batch" if port.shared else ""
+        raise OptionError(
+            f"calls: {algorithm.name}: {name} is an array; say True if it is given{also}"
+        )
+    array = _array(algorithm, name, handle)
+    return array if value is True else array[0]
+
+
+def uniform_inputs(algorithm: Algorithm) -> tuple[str, ...]:
+    """Return the inputs that the batch shares, as declared or as a call gave them."""
+    return tuple(sorted(port.name for port in algorithm.inputs if port.uniform))
 
 
 def _array(algorithm: Algorithm, name: str, handle: RobotHandle) -> Any:

@@ -244,12 +244,16 @@ def show(directory: Path, as_json: bool) -> None:
 
 
 def _rows(operation: OperationRecord, manifest: Manifest) -> list[tuple[Any, ...]]:
+    from grid_core.artifact.launch_record import shared_inputs  # noqa: PLC0415 - not for --help
+
     if operation.refused:
         return [(operation.name, "", f"refused: {operation.refused}", "", "")]
     return [
         (
             operation.name,
-            ", ".join(variant.present),
+            ", ".join(
+                [*variant.present, *(f"{n} (shared)" for n in shared_inputs(operation, variant))]
+            ),
             _changed(variant.options, manifest.options),
             len(variant.codes),
             sum(manifest.files[code.file].size for code in variant.codes),

@@ -160,8 +160,11 @@ def test_inertias_and_placements_can_vary(tmp_path: Path) -> None:
         "dtype": "float64",
     }
     calls: Any = {
-        "forward_dynamics": [{"inertias": True}, {"inertias": True, "placements": True}],
-        "frame_jacobian": [{"placements": True}, {"frame": "upper", "placements": True}],
+        "forward_dynamics": [
+            *({"inertias": True}, {"inertias": "shared"}),
+            {"inertias": "shared", "placements": "shared"},
+        ],
+        "frame_jacobian": [{"placements": "shared"}, {"frame": "upper", "placements": "shared"}],
         "forward_dynamics_gradient": {"inertias": True},
     }
     made = build(tmp_path / "a", **options, calls=calls, **NATIVE)
@@ -174,6 +177,7 @@ def test_inertias_and_placements_can_vary(tmp_path: Path) -> None:
     for call in (
         lambda r: r.forward_dynamics(q, qd, u),
         lambda r: r.forward_dynamics(q, qd, u, inertias=inertias),
+        lambda r: r.forward_dynamics(q, qd, u, inertias=inertias[0]),
         lambda r: r.forward_dynamics(q, qd, u, inertias=inertias[0], placements=placements),
         lambda r: r.frame_jacobian(q),
         lambda r: r.frame_jacobian(q, placements=placements),
@@ -184,7 +188,11 @@ def test_inertias_and_placements_can_vary(tmp_path: Path) -> None:
     assert ours.frame_jacobian.__signature__ == theirs.frame_jacobian.__signature__
     assert ours.forward_dynamics.__doc__ == theirs.forward_dynamics.__doc__
     with pytest.raises(OperationNotLoaded, match="forward_dynamics_gradient, with placements"):
-        ours.forward_dynamics_gradient(q, qd, u, placements=placements)
+        ours.forward_dynamics_gradient(q, qd, u, placements=np.tile(placements, (len(q), 1, 1, 1)))
+    with pytest.raises(OperationNotLoaded, match=r"for the whole batch .*'inertias': 'shared'"):
+        ours.forward_dynamics_gradient(q, qd, u, inertias=inertias[0])
+    with pytest.raises(OptionError, match="say True if it is given, or 'shared' if one is given"):
+        build(tmp_path / "b", **options, calls={"forward_dynamics": {"inertias": 1}})
 
 
 def test_arguments_are_checked_as_ever() -> None:
