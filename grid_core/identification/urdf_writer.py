@@ -166,7 +166,9 @@ class _Writer:
                 continue
             value = float(values[joint.v_start])
             several = [j.name for j in self.model.joints if j.source == joint.source]
-            if joint.nv > 1 or len(several) > 1:
+            if not joint.source:
+                self.notes.append(f"{joint.name}: no joint of the document; no {key} is written")
+            elif joint.nv > 1 or len(several) > 1:
                 self.notes.append(f"{joint.name}: <dynamics> holds one {key} for all directions")
             elif value < 0.0:
                 self.notes.append(f"{joint.name}: a negative {key}, {value:.6g}, is not written")

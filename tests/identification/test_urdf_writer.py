@@ -251,6 +251,17 @@ def test_what_has_no_place_in_a_urdf_is_said() -> None:
     assert "iiwa_joint_1: a negative damping, -1, is not written" in written.notes
 
 
+def test_a_base_that_the_document_does_not_have_gets_no_friction() -> None:
+    document = asset_path("go2").read_bytes()
+    model = loaded(document, floating=True)
+    terms = {"viscous": np.full(18, 0.5)}
+    written = write_urdf(document, model, parameters(model), terms)
+    assert written.notes == ("root_joint: no joint of the document; no damping is written",)
+    assert len(written.joints) == 12
+    back = loaded(written.document, floating=True)
+    assert [joint.damping for joint in back.joints] == [0.0, *[0.5] * 12]
+
+
 def test_impossible_bodies_are_refused() -> None:
     document = asset_path("iiwa14").read_bytes()
     model = loaded(document)
