@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import re
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -233,6 +234,24 @@ def test_what_was_read_is_known_when_reading_stops(tmp_path: Path) -> None:
     list(chunks)
     assert shares[-1] == 1.0
     assert shares == sorted(shares)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("cutoff", [None, 50.0])
+def test_a_longer_log_takes_no_more_memory(tmp_path: Path, save: Any, cutoff: Any) -> None:
+    peaks = []
+    for rows in (80_000, 160_000):
+        x = np.tile(np.arange(7.0), (rows, 1))
+        save(tmp_path / "log.npz", t=np.arange(rows) * 1e-3, q=x, qd=x, tau=x)
+        del x
+        tracemalloc.start()
+        samples = 0
+        for chunk in open_log(tmp_path / "log.npz", ARM, chunk=5000, cutoff=cutoff):
+            samples += len(np.asarray(chunk.q))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert samples > 0.99 * rows
+    assert peaks[1] < 1.1 * peaks[0]
 
 
 class TestRefusals:
