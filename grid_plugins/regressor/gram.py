@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +28,9 @@ _CHUNK_BYTES = 2**19
 """Rows that a thread evaluates at a time: they stay in its core's cache until they are summed."""
 _CHUNKS = 64
 """Chunks whose sums may wait for their turn."""
-_ONE_THREAD = 2**18
-"""Products of a matrix product up to which OpenBLAS uses one thread."""
-_LEAST_SAMPLES, _MOST_SAMPLES = 16, 128
+_SAMPLES, _COLUMNS = 64, 64
+"""Most samples and columns of a matrix product: 2^18 multiplications, up to which OpenBLAS uses
+one thread."""
 
 
 def row_ends(model: RobotModel, options: Options) -> list[int]:
@@ -106,30 +107,38 @@ def regressor_gram(
 def _squares(rows: NDArray[Any], widths: list[int]) -> list[Array]:
     """Return XᵀX of every row's samples X = [Y_j τ_j]."""
     count = len(rows)
-    samples = np.zeros((-(-count // _MOST_SAMPLES) * _MOST_SAMPLES, rows.shape[1]))
+    samples = np.zeros((-(-count // _SAMPLES) * _SAMPLES, rows.shape[1]))
     samples[:count] = rows
     begin, found = 0, []
     for width in widths:
-        X = samples[:, begin : begin + width].reshape(-1, _samples(width), width)
-        # A copy, lest NumPy calls BLAS's syrk, which spreads the smallest product over threads.
-        Xt = np.ascontiguousarray(X.transpose(0, 2, 1))
-        found.append(np.matmul(Xt, X).sum(axis=0))
+        found.append(_square(samples[:, begin : begin + width]))
         begin += width
     return found
 
 
-def _samples(width: int) -> int:
-    """How many samples one matrix product sums: few enough that BLAS takes no threads to it.
+def _square(X: Array) -> Array:
+    """Return XᵀX by products of few samples and columns, each too small for BLAS's threads.
 
-    Theirs cost more than the product where others use the cores too.
+    Those cost more than a small product where others use the cores too.
     """
-    wanted = _ONE_THREAD // (width * width)
-    return min(max(1 << wanted.bit_length() - 1, _LEAST_SAMPLES), _MOST_SAMPLES)
+    width = X.shape[1]
+    result = np.empty((width, width))
+    edges = np.linspace(0, width, -(-width // _COLUMNS) + 1).astype(int)
+    blocks = [slice(a, b) for a, b in itertools.pairwise(edges.tolist())]
+    for i, rows in enumerate(blocks):
+        parts = X[:, rows].reshape(-1, _SAMPLES, rows.stop - rows.start)
+        # A copy, lest NumPy calls BLAS's syrk, which spreads the smallest product over threads.
+        left = np.ascontiguousarray(parts.transpose(0, 2, 1))
+        for columns in blocks[: i + 1]:
+            right = X[:, columns].reshape(len(left), _SAMPLES, -1)
+            result[rows, columns] = np.matmul(left, right).sum(axis=0)
+            result[columns, rows] = result[rows, columns].T
+    return result
 
 
 def _chunk(call: OperationCall) -> int:
     width = max(rows_width(call.model, call.options), 1)
-    return max(_CHUNK_BYTES // (8 * width * _MOST_SAMPLES), 1) * _MOST_SAMPLES
+    return max(_CHUNK_BYTES // (8 * width * _SAMPLES), 1) * _SAMPLES
 
 
 def _arrays(call: OperationCall, given: dict[str, Any]) -> list[NDArray[Any]]:
