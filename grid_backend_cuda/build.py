@@ -56,7 +56,7 @@ def kernel_source(operation: Operation, arch: str, program: Program | None = Non
     real = Real(operation.dtype.name)
     # A template of the algorithm's own is about one problem a thread.
     own = operation.algorithm.template
-    mapping = map_threads(program, real) if own else map_program(program, real, arch)
+    mapping = map_threads(program, real, arch) if own else map_program(program, real, arch)
     text = render(
         program,
         real,

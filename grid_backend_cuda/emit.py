@@ -95,6 +95,8 @@ class Writer:
     lines: list[str] = field(factory=list)
     names: dict[int, str] = field(factory=dict)
     paired: dict[int, tuple[str, str]] = field(factory=dict)
+    near: frozenset[int] = frozenset()
+    """Inputs that are known to be within reach of sine and cosine."""
 
     def name(self, value: int) -> str:
         """Expression of a value that is known by now."""
@@ -116,7 +118,7 @@ class Writer:
         if op in (Op.SIN, Op.COS):
             if a not in self.paired:
                 tag = f"a{len(self.paired)}"
-                self.lines += quadrant_statements(self.real, x, tag)
+                self.lines += quadrant_statements(self.real, x, tag, near=a in self.near)
                 self.paired[a] = (f"{tag}_sin", f"{tag}_cos")
             self.names[value] = self.paired[a][op is Op.COS]
             return
@@ -154,6 +156,7 @@ def emit(
     write: Callable[[Chunk, list[str]], list[str]],
     *,
     place: Callable[[int, str], list[str]] | None = None,
+    near: frozenset[int] = frozenset(),
 ) -> list[str]:
     """Return the statements of one problem.
 
@@ -167,8 +170,9 @@ def emit(
             all are known.
         place: statements that put a value where it belongs, given its expression; placed as
             soon as it is known, once every input has been read.
+        near: inputs within reach of sine and cosine.
     """
-    writer = Writer(program, real, read)
+    writer = Writer(program, real, read, near=near)
     base = program.first_instruction
     if place is not None:
         _begin_placing(writer, place)

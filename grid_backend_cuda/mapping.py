@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from grid_backend_cuda.cards import USUAL, multiprocessor_bytes
 from grid_backend_cuda.emit import Chunk, Real
 from grid_backend_cuda.split import Split, split_program
 
@@ -30,8 +31,8 @@ fit registers, and from which only where..."""
 _SECTOR = 32
 """... its rows do not end with a piece of so many bytes: written by chunks, the pieces that two
 chunks share go to memory twice and are read between."""
-_EAGER_BYTES = 64 * 1024
-"""What a warp's rows may take at most: three warps then fit a multiprocessor of the larger cards."""
+_EAGER_WARPS = 3
+"""Warps with such rows, or pieces of them, that are to fit a multiprocessor."""
 _EAGER_INPUTS = 64
 """Inputs that a thread can hold at once, beside what it computes."""
 _SHARED_LIMIT = 96 * 1024
@@ -56,13 +57,7 @@ _SPLIT_WARPS = 4
 _SPLIT_WIDE_WARPS = (5, 4)
 """The same for wide results, in the order in which they are tried: the trunk, which others wait
 for, has one of its own if shared memory allows."""
-_MULTIPROCESSOR = {
-    f"sm_{n}": k * 1024 - 2048 for n, k in {80: 164, 87: 164, 90: 228, 100: 228, 103: 228}.items()
-}
-"""Bytes of shared memory that a multiprocessor's blocks can share, but for what the driver keeps
-of two."""
-_LEAST_MULTIPROCESSOR = 100 * 1024 - 2048
-_SMALL_LIVE_BYTES = 4 * 58
+_SMALL_LIVE_BYTES = 4 * 32, 4 * 58
 _SMALL_BLOCKS, _SMALL_WARPS = 8, 32
 """Blocks of four warps that small programs fit without a spill, in 64 registers a thread: left
 alone, the assembler takes 72, and 131072 problems need a second round of blocks."""
@@ -218,18 +213,22 @@ def map_program(program: Program, real: Real, arch: str) -> Mapping | SplitMappi
         split = map_split(program, real, arch)
         if split is not None:
             return split
-    return map_threads(program, real)
+    return map_threads(program, real, arch)
 
 
-def map_threads(program: Program, real: Real) -> Mapping:
+def map_threads(program: Program, real: Real, arch: str = USUAL) -> Mapping:
     """One problem a thread."""
-    eager = _is_eager(program, real)
+    longest = multiprocessor_bytes(arch, _EAGER_WARPS) // (_EAGER_WARPS * WARP * real.bytes)
+    eager = _is_eager(program, real, longest)
+    wide = max(_CHUNK, longest - sum(_pitch(p.size) for p in program.inputs if not p.uniform))
     chunks, start = [], 0
     for index, port in enumerate(program.outputs):
         values = program.results[start : start + port.size]
-        chunks += [Chunk(index, 0, values)] if eager else _split(index, port, values)
+        aligned = port.size * real.bytes % _SECTOR == 0
+        most = port.size if eager else _CHUNK if aligned else wide
+        chunks += _split(index, port, values, most)
         start += port.size
-    beside = 0 if len(chunks) == 1 else WARP * (_WHOLE + 1)
+    beside = 0 if len(chunks) == 1 else WARP * (max((len(c.values) for c in chunks), default=0) + 4)
     staged, offset = _stage_inputs(program, _SHARED_LIMIT // real.bytes - beside)
     # Inputs are read out of shared memory up to the last instruction; outputs lie beside them,
     # except where one chunk is all there is and can follow them in place.
@@ -252,19 +251,20 @@ def map_threads(program: Program, real: Real) -> Mapping:
     live = program.counts.live * real.bytes
     # Told nothing, the assembler gives up on what cannot fit and takes 32 registers.
     min_blocks = int(live > _REGISTER_BYTES)
-    if warps * _SMALL_BLOCKS == _SMALL_WARPS and live <= _SMALL_LIVE_BYTES:
+    least, most = _SMALL_LIVE_BYTES
+    if warps * _SMALL_BLOCKS == _SMALL_WARPS and least < live <= most:
         min_blocks = _SMALL_BLOCKS
     return Mapping(
         warps, staged, tuple(chunks), staged_chunks, tile, buffers, waves, min_blocks, eager
     )
 
 
-def _is_eager(program: Program, real: Real) -> bool:
+def _is_eager(program: Program, real: Real, longest: int) -> bool:
     """Whether the one result is too long for registers and short enough for shared memory."""
     if len(program.outputs) != 1 or sum(p.size for p in program.inputs) > _EAGER_INPUTS:
         return False
     size = program.outputs[0].size
-    if size < _EAGER_LEAST or WARP * size * real.bytes > _EAGER_BYTES:
+    if not _EAGER_LEAST <= size <= longest:
         return False
     return size <= _EAGER_USUAL or size * real.bytes % _SECTOR != 0
 
@@ -277,7 +277,7 @@ def map_split(program: Program, real: Real, arch: str) -> SplitMapping | None:
             chunks += _rows(index, port, program.results[start : start + port.size])
         start += port.size
     # What holds more values has to fit twice, or nobody works while a part waits.
-    most = _MULTIPROCESSOR.get(arch, _LEAST_MULTIPROCESSOR) // 2 if chunks else _SHARED_LIMIT
+    most = multiprocessor_bytes(arch, 2) // 2 if chunks else _SHARED_LIMIT
     for warps in _SPLIT_WIDE_WARPS if chunks else (_SPLIT_WARPS,):
         split = split_program(program, warps, chunks)
         if split is None or max(split.loads()) * 2 > len(program.instructions):
@@ -347,11 +347,15 @@ def _stage_chunk(chunk: Chunk, width: int, offset: int, per_vector: int) -> Stag
     return Staged(size, each * (size // each | 1), offset, each)
 
 
-def _split(index: int, port: ProgramPort, values: tuple[int, ...]) -> list[Chunk]:
-    if port.size == 0:
+def _split(index: int, port: ProgramPort, values: tuple[int, ...], most: int) -> list[Chunk]:
+    """Cut a row into pieces of equal length, as few as may be."""
+    size = port.size
+    if size == 0:
         return []
-    if port.size <= _WHOLE:
+    if size <= max(_WHOLE, most):
         return [Chunk(index, 0, values)]
-    return [
-        Chunk(index, first, values[first : first + _CHUNK]) for first in range(0, port.size, _CHUNK)
-    ]
+    piece = most
+    if most != _CHUNK:
+        piece = -(-size // -(-size // most))
+        piece += -piece % 4
+    return [Chunk(index, k, values[k : k + piece]) for k in range(0, size, piece)]

@@ -12,8 +12,9 @@ from attrs import frozen
 from grid_backend_cuda.emit import Chunk, Real, emit
 from grid_backend_cuda.mapping import Mapping, SplitMapping, Staged
 from grid_backend_cuda.parts import Targets, emit_parts
-from grid_backend_cuda.trig import far_functions
+from grid_backend_cuda.trig import far_functions, reach_statements
 from grid_core.errors import BackendError
+from grid_core.program.ops import Op
 
 if TYPE_CHECKING:
     from grid_core.program.program import Program, ProgramPort
@@ -173,6 +174,8 @@ def _body(
     outputs: list[Argument],
 ) -> list[str]:
     sources = _sources(inputs)
+    # Angles computed beside one another take registers, which a capped program lacks.
+    near = _angles(program, inputs) if mapping.min_blocks <= 1 else frozenset()
     staged = dict(zip(mapping.chunks, mapping.staged_chunks, strict=True))
     # The first chunk to be written shares its memory with nothing, but for the only one, which
     # lies over the inputs. The order is that in which values are known, not that of the chunks.
@@ -200,8 +203,28 @@ def _body(
                 f"tile[{s.offset + k} + lane * {s.pitch}] = {name};" for k in places.get(value, ())
             ]
 
-        return emit(program, real, lambda v: sources[v], mapping.chunks, store, place=place)
-    return emit(program, real, lambda v: sources[v], mapping.chunks, write)
+        body = emit(
+            program, real, lambda v: sources[v], mapping.chunks, store, place=place, near=near
+        )
+    else:
+        body = emit(program, real, lambda v: sources[v], mapping.chunks, write, near=near)
+    return [*reach_statements(real, [sources[v] for v in sorted(near)]), *body]
+
+
+def _angles(program: Program, inputs: list[Argument]) -> frozenset[int]:
+    """Inputs in shared memory of which sine and cosine are taken, and nothing else."""
+    taken: set[int] = set()
+    other = set(program.results)
+    for op, a, b in program.instructions:
+        (taken if op in (Op.SIN, Op.COS) else other).add(a)
+        other.add(b)
+    staged: set[int] = set()
+    start = 0
+    for argument in inputs:
+        if argument.staged is not None:
+            staged.update(range(start, start + argument.port.size))
+        start += argument.port.size
+    return frozenset((taken - other) & staged)
 
 
 def _store(s: Staged, width: int, to: str, tile: str) -> str:

@@ -14,6 +14,7 @@ import jinja2
 from attrs import frozen
 
 from grid_backend_cuda.build import template_digest
+from grid_backend_cuda.cards import block_bytes
 from grid_backend_cuda.compiler import compile_cubin, compile_ptx, compiler_version
 from grid_backend_cuda.emit import Chunk, Real, emit
 from grid_backend_cuda.launch_data import Build
@@ -49,12 +50,6 @@ _WARP = 32
 _WARPS = 8
 """Warps of a block at most: two for each scheduler, so that a thread may have 255 registers. 64
 doubles are in them, and what is being read."""
-_BLOCK_BYTES = {
-    **dict.fromkeys(("sm_80", "sm_87"), 163 * 1024),
-    **dict.fromkeys(("sm_90", "sm_100", "sm_103"), 227 * 1024),
-}
-"""Shared memory that a block may take, by architecture."""
-_LEAST_BLOCK_BYTES = 99 * 1024
 
 
 @frozen
@@ -120,7 +115,7 @@ def plan_squares(segments: Sequence[int], arch: str) -> SquaresPlan:
             Tile(segment, begin + i, begin + j, step) for i in range(step) for j in range(i + 1)
         ]
         begin += _EDGE // 2 * step
-    most = _BLOCK_BYTES.get(arch.rstrip("af"), _LEAST_BLOCK_BYTES)
+    most = block_bytes(arch)
     pitch = begin | 1
     # Few problems at a time leave lanes idle, one buffer alone leaves warps idle: lanes cost less.
     for samples, buffers in ((32, 2), (16, 2), (32, 1), (16, 1), (8, 1), (4, 1), (2, 1), (1, 1)):

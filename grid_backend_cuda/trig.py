@@ -2,7 +2,9 @@
 
 π/2 in three parts under FMA, minimax polynomials, a choice by quadrant: no branch on the way.
 Angles past the range go through one function that is not inlined, so that the library's long
-reduction is neither in the instruction stream nor in the registers of the rest.
+reduction is neither in the instruction stream nor in the registers of the rest. Where a program
+takes its angles from its inputs, one look at all of them comes first: a branch at each would keep
+the compiler from computing one angle beside the other.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from grid_backend_cuda.emit import Real
 
-__all__ = ["far_functions", "quadrant_statements"]
+__all__ = ["far_functions", "quadrant_statements", "reach_statements"]
 
 
 def _horner(real: Real, z: str, coefficients: Sequence[float]) -> str:
@@ -27,8 +29,8 @@ def _horner(real: Real, z: str, coefficients: Sequence[float]) -> str:
     return text
 
 
-def quadrant_statements(real: Real, x: str, tag: str) -> list[str]:
-    """Declare ``{tag}_sin`` and ``{tag}_cos`` of the expression x."""
+def quadrant_statements(real: Real, x: str, tag: str, *, near: bool = False) -> list[str]:
+    """Declare ``{tag}_sin`` and ``{tag}_cos`` of the expression x, known to be near or not."""
     T, d = real.name, real.dtype
     bits, cast = real.bits
     one, half = real.literal(1.0), real.literal(-0.5)
@@ -43,7 +45,6 @@ def quadrant_statements(real: Real, x: str, tag: str) -> list[str]:
         lines.append(f"const {T} {tag}_r{i} = {tag}_k * {real.literal(-part)} + {reduced};")
         reduced = f"{tag}_r{i}"
     sine, cosine = (_horner(real, f"{tag}_z", table[d]) for table in (SINE, COSINE))
-    far = f"fabs{'f' if d == 'float32' else ''}({r}) > {real.far_limit}"
     lines += [
         f"const {T} {tag}_z = {reduced} * {reduced};",
         f"const {T} {tag}_s = {reduced} * {tag}_z * {sine} + {reduced};",
@@ -53,9 +54,29 @@ def quadrant_statements(real: Real, x: str, tag: str) -> list[str]:
         f"{T} {tag}_cos = ({tag}_q & 1) ? {tag}_s : {tag}_c;",
         f"{tag}_sin = ({tag}_q & 2) ? -{tag}_sin : {tag}_sin;",
         f"{tag}_cos = (({tag}_q + 1) & 2) ? -{tag}_cos : {tag}_cos;",
-        f"if ({far}) {{ {tag}_sin = grid_far_sin({r}); {tag}_cos = grid_far_cos({r}); }}",
     ]
+    if not near:
+        far = _is_far(real, r)
+        lines.append(
+            f"if ({far}) {{ {tag}_sin = grid_far_sin({r}); {tag}_cos = grid_far_cos({r}); }}"
+        )
     return lines
+
+
+def reach_statements(real: Real, angles: Sequence[str]) -> list[str]:
+    """Bring a row's angles within reach, in place, where one of them is not.
+
+    Lanes past the end share their row with another, which does it.
+    """
+    if not angles:
+        return []
+    far = " | ".join(_is_far(real, x) for x in angles)
+    nearer = " ".join(f"{x} = grid_near({x});" for x in angles)
+    return [f"if (lane < rows) if ({far}) {{ {nearer} }}", "__syncwarp();"]
+
+
+def _is_far(real: Real, x: str) -> str:
+    return f"(fabs{'f' if real.dtype == 'float32' else ''}({x}) > {real.far_limit})"
 
 
 def far_functions(real: Real) -> str:
@@ -63,5 +84,7 @@ def far_functions(real: Real) -> str:
     T, f = real.name, "f" if real.dtype == "float32" else ""
     return (
         f"static __device__ __noinline__ {T} grid_far_sin({T} x) {{ return sin{f}(x); }}\n"
-        f"static __device__ __noinline__ {T} grid_far_cos({T} x) {{ return cos{f}(x); }}"
+        f"static __device__ __noinline__ {T} grid_far_cos({T} x) {{ return cos{f}(x); }}\n"
+        f"static __device__ __noinline__ {T} grid_near({T} x) "
+        f"{{ return atan2{f}(sin{f}(x), cos{f}(x)); }}"
     )

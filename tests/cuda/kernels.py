@@ -145,6 +145,7 @@ static inline long long __double_as_longlong(double x)
 {{ long long k; std::memcpy(&k, &x, 8); return k; }}
 static real grid_far_sin(real x) {{ return std::sin(x); }}
 static real grid_far_cos(real x) {{ return std::cos(x); }}
+static real grid_near(real x) {{ return std::atan2(std::sin(x), std::cos(x)); }}
 """
 
 
