@@ -109,18 +109,21 @@ def test_gravity_is_an_argument() -> None:
     assert not run("go2", "generalized_gravity", "float32", {**inputs, "gravity": 0.0})["g"].any()
 
 
+@pytest.mark.parametrize("name", ["inverse_dynamics", "crba"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_far_angles_are_finite_and_right(dtype: str) -> None:
-    """Past the range of the short reduction the library's own takes over."""
-    inputs = inputs_of("iiwa14", "inverse_dynamics", 333, ("qdd",), dtype)
+def test_far_angles_are_finite_and_right(dtype: str, name: str) -> None:
+    """Past the range of the short reduction the library's own takes over.
+
+    For each angle in one operation, for all of a row that has one in the other.
+    """
+    present = ("qdd",) if name == "inverse_dynamics" else ()
+    inputs = inputs_of("iiwa14", name, 333, present, dtype)
     rng = np.random.default_rng(1)
     for size in (100.0, 1e4, 1e7):
         inputs["q"] = (rng.uniform(-1.0, 1.0, inputs["q"].shape) * size).astype(dtype)
-        got = run("iiwa14", "inverse_dynamics", dtype, inputs)
-        expected = reference("iiwa14", "inverse_dynamics", inputs)
-        require_close(
-            got, expected, allowed("iiwa14", "inverse_dynamics", dtype, inputs), f"{size:g} rad"
-        )
+        got = run("iiwa14", name, dtype, inputs)
+        expected = reference("iiwa14", name, inputs)
+        require_close(got, expected, allowed("iiwa14", name, dtype, inputs), f"{size:g} rad")
 
 
 @pytest.mark.parametrize("robot", ["iiwa14", "humanoid"])
