@@ -146,16 +146,16 @@ def test_one_problem_a_thread(robot: str, dtype: str, tmp_path: Path) -> None:
         compare(s, results, inputs, tolerance(robot, name, dtype, inputs))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_far_angles_beside_near_ones(dtype: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "dtype"), [("end_effector_pose", "float32"), ("crba", "float64")])
+def test_far_angles_beside_near_ones(name: str, dtype: str, tmp_path: Path) -> None:
     """A row with a far angle has all of them brought nearer; other rows are as they were."""
-    source = rendered("iiwa14", "crba", dtype, ())
+    source = rendered("iiwa14", name, dtype, ())
     mapping = map_threads(source.program, source.real)
     body = thread_body(source, mapping)
     assert sum("grid_near" in line for line in body) == 1
     signature = "const real* shared, const real* uniform, real** outputs"
     host = Host(tmp_path, source.real, {"f": body}, signature, _STORE)
-    inputs = inputs_for("iiwa14", "crba", LANES, (), dtype)
+    inputs = inputs_for("iiwa14", name, LANES, (), dtype)
     far = {**inputs, "q": inputs["q"].copy()}
     far["q"][3:9, 2] += np.array(2.0**50, dtype)
     found = []
@@ -166,8 +166,8 @@ def test_far_angles_beside_near_ones(dtype: str, tmp_path: Path) -> None:
             results_of(source),
         )
         host.function("f")(pointer(tile), pointer(uniform), pointers(results))
-        compare(source, results, given, tolerance("iiwa14", "crba", dtype, given))
-        found.append(np.delete(results["M"], slice(3, 9), axis=0))
+        compare(source, results, given, tolerance("iiwa14", name, dtype, given))
+        found.append(np.delete(next(iter(results.values())), slice(3, 9), axis=0))
     np.testing.assert_array_equal(*found)
 
 

@@ -109,7 +109,7 @@ def test_gravity_is_an_argument() -> None:
     assert not run("go2", "generalized_gravity", "float32", {**inputs, "gravity": 0.0})["g"].any()
 
 
-@pytest.mark.parametrize("name", ["inverse_dynamics", "crba"])
+@pytest.mark.parametrize("name", ["inverse_dynamics", "end_effector_pose", "crba"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_far_angles_are_finite_and_right(dtype: str, name: str) -> None:
     """Past the range of the short reduction the library's own takes over.
