@@ -27,12 +27,13 @@ from grid_core.backend import BuildSettings
 from grid_core.binding import Binding
 from grid_core.descriptor.build import describe
 from grid_core.descriptor.validate import validate
-from grid_core.errors import ArtifactError, DescriptorError
+from grid_core.errors import ArtifactError, DescriptorError, OptionError
 from grid_core.header import header_text
 from grid_core.load_options import DEFAULT_DTYPE, LoadOptions
 from grid_core.loading import arithmetic_options
 from grid_core.plugins import plugin_manager
 from grid_core.reading import read_model, require_one_source
+from grid_core.wording import listing
 
 if TYPE_CHECKING:
     import os
@@ -155,7 +156,10 @@ def build_artifact(
         "cpu": read_names(instruction_sets, "instruction_sets"),
         "cuda": read_names(architectures, "architectures"),
     }
-    found = find_backends(read_names(backends, "backends") or (), chosen, options, plugins)
+    wanted = read_names(backends, "backends") or ()
+    if instruction_sets is not None and "cpu" not in wanted:
+        raise OptionError(f"instruction_sets are the backend cpu's; backends are {listing(wanted)}")
+    found = find_backends(wanted, chosen, options, plugins)
     request = _request(model, options, found, read_calls(calls), plugins)
     return _build(place, request, expected_descriptor_id)
 

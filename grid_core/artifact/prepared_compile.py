@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import platform
 import re
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,7 @@ from grid_core.artifact.prepared_manifest import (
 from grid_core.artifact.prepared_model import model_record
 from grid_core.artifact.prepared_plan import uniform_inputs
 from grid_core.artifact.prepared_ports import port_record, width_record
+from grid_core.compiling import run_all
 from grid_core.descriptor.write import to_json
 from grid_core.errors import BackendError, GridError
 
@@ -58,18 +59,14 @@ def compile_plan(request: Request) -> Codes:
         GridError: the first failure.
     """
     tasks = [
-        (number, operation, backend, targets)
+        (number, backend.name, functools.partial(_prepare, request, operation, backend, targets))
         for number, operation in enumerate(request.plan.operations)
         for backend, targets in request.backends
     ]
+    made = run_all([task for _, _, task in tasks], request.settings.num_threads)
     codes: Codes = {number: [] for number in range(len(request.plan.operations))}
-    pool = ThreadPoolExecutor(request.settings.num_threads, thread_name_prefix="grid-prepare")
-    try:
-        futures = [pool.submit(_prepare, request, o, b, t) for _, o, b, t in tasks]
-        for (number, _, backend, _), future in zip(tasks, futures, strict=True):
-            codes[number] += [(backend.name, code) for code in future.result()]
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    for (number, name, _), found in zip(tasks, made, strict=True):
+        codes[number] += [(name, code) for code in found]
     return codes
 
 
