@@ -86,10 +86,11 @@ OPERATIONS = ["inverse_dynamics_regressor", "regressor_gram"]
 @click.option(
     "--cutoff",
     type=float,
-    help="Of a zero-phase Butterworth filter [Hz]. Left out: no filter.",
+    help="Of a zero-phase Butterworth filter over the motion [Hz]. Left out: no filter.",
 )
+@click.option("--filter-torques", is_flag=True, help="Put it over the torques as well.")
 @click.option(
-    "--every", type=COUNT, default=1, show_default=True, help="Keep one filtered sample in so many."
+    "--every", type=COUNT, default=1, show_default=True, help="Keep one sample in so many."
 )
 @click.option(
     "--folds",
@@ -203,6 +204,7 @@ def _identify(
             list(paths),
             handle.model,
             cutoff=o["cutoff"],
+            filter_torques=o["filter_torques"],
             every=o["every"],
             progress=lambda part: progress.update(
                 task, completed=part, description="reading" if part < 1.0 else "fitting"

@@ -1,8 +1,10 @@
 """Zero-phase filtering and differentiation of recordings that are longer than memory.
 
-Positions, torques and whatever else was measured go through one Butterworth filter, forwards and
-backwards, so that nothing is delayed against anything else (Gautier 1997, Dynamic identification
-of robots with power model); derivatives are central differences, which do not delay either.
+Positions and recorded derivatives go through a Butterworth filter, forwards and backwards, so that
+nothing is delayed against the torques; derivatives are central differences, which do not delay
+either. Torques may go through the same filter (Gautier 1997, Dynamic identification of robots with
+power model), but are better left as they were measured: a fit averages their noise, and a filter
+takes the steps of friction from them, which the regressor of the filtered motion still has.
 
 A recording is filtered in pieces that overlap by as many samples as the filter remembers: what
 lies further away has an effect below 1e-12. At a recording's two ends the filter has not settled,
@@ -78,6 +80,8 @@ class Filtering:
     """Where the filter is 6 dB down, both passes together [Hz]; None: no filter."""
     differentiated: bool = False
     """Whether qd or qdd is missing and comes from differences."""
+    torques: bool = False
+    """Whether the torques are filtered as well."""
     sections: Any = field(init=False, eq=False, repr=False)
     overlap: int = field(init=False)
     """Samples beyond a piece that its own samples depend on."""
@@ -118,7 +122,7 @@ class Filtering:
                 qd=None if signals.qd is None else self._smooth(signals.qd),
                 qdd=None if signals.qdd is None else self._smooth(signals.qdd),
                 q=self._smooth_configuration(signals.q),
-                tau=self._smooth(signals.tau),
+                tau=self._smooth(signals.tau) if self.torques else signals.tau,
             )
         time = filtered.time
         qd, qdd = filtered.qd, filtered.qdd

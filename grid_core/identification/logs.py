@@ -85,6 +85,7 @@ class Log:
         missing = {q for file in self.files for q in QUANTITIES if q not in file.has}
         summary.derived = tuple(q for q in QUANTITIES if q in missing)
         summary.cutoff, summary.every = self.how.cutoff, self.how.every
+        summary.torques_filtered = self.how.filter_torques and self.how.cutoff is not None
 
 
 def open_log(
@@ -92,6 +93,7 @@ def open_log(
     model: RobotModel,
     *,
     cutoff: float | None = None,
+    filter_torques: bool = False,
     every: int = 1,
     chunk: int = CHUNK,
     progress: Callable[[float], None] | None = None,
@@ -105,10 +107,11 @@ def open_log(
     Args:
         paths: ``.npz``, ``.csv`` or ``.parquet`` files; docs/identification.md has their columns.
         model: the robot that was recorded.
-        cutoff: where a zero-phase Butterworth filter of order 4 cuts positions, velocities,
-            accelerations and torques off [Hz]; None: no filter.
-        every: keep one filtered sample in so many; below the cutoff nothing is lost by it, and
-            what is kept is less dependent.
+        cutoff: where a zero-phase Butterworth filter of order 4 cuts positions, velocities and
+            accelerations off [Hz]; None: no filter.
+        filter_torques: put the filter over the torques too. Where friction steps this spoils
+            the fit; docs/identification.md has figures.
+        every: keep one sample in so many.
         chunk: samples of a chunk.
         progress: told which part has been read, of 1.
 
@@ -128,7 +131,8 @@ def open_log(
         _check_time(file, cutoff)
     enough = len(files) >= _FILES or any(file.divided for file in files)
     segments = None if enough else math.ceil(_SEGMENTS / len(files))
-    return Log(files, Preparation(model, cutoff, every, chunk, segments), progress)
+    how = Preparation(model, cutoff, every, chunk, filter_torques, segments)
+    return Log(files, how, progress)
 
 
 def _bytes(file: LogFile) -> int:

@@ -43,6 +43,7 @@ class Preparation:
     cutoff: float | None
     every: int
     chunk: int
+    filter_torques: bool
     segments: int | None
     """Trajectories that each file is cut into; None: one for each recording."""
 
@@ -243,6 +244,7 @@ class Stream:
                 self._summary.step or 1.0,
                 self._how.cutoff,
                 any(q not in self._file.has for q in QUANTITIES),
+                self._how.filter_torques,
             )
         return self._filtering
 

@@ -48,6 +48,8 @@ class LogSummary:
     """Quantities that were missing, and came from differences."""
     cutoff: float | None = None
     """Of the filter [Hz]."""
+    torques_filtered: bool = False
+    """Whether it was put over the torques as well."""
     every: int = 1
     """One sample in so many was kept."""
 
@@ -74,6 +76,7 @@ class LogSummary:
             "excluded": {"not_finite": self.not_finite, "edges": self.edges},
             "derived": list(self.derived),
             "cutoff_hz": self.cutoff,
+            "torques_filtered": self.torques_filtered,
             "every": self.every,
             "files": [
                 {

@@ -85,7 +85,7 @@ class Report:
             bodies=self._bodies(),
             terms=self._terms(),
             base=self._base(),
-            filtered=self.log.cutoff is not None,
+            filtered=self.log.torques_filtered,
         )
         return page
 
@@ -113,7 +113,7 @@ class Report:
                 "after": result.rms[result.method][k],
                 "held_out": None if held is None else {m: held[m][k] for m in held},
                 "noise": result.noise[k],
-                "white": None if white is None or self.log.cutoff is not None else white[k],
+                "white": None if white is None or self.log.torques_filtered else white[k],
             }
             for k, (name, unit) in enumerate(zip(result.row_names, self._units(), strict=True))
         ]

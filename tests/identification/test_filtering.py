@@ -84,17 +84,21 @@ def test_noise_above_the_cutoff_is_gone_and_nothing_is_delayed(tmp_path: Path) -
     data = waves(20_000)
     clean = data["tau"].copy()
     data["tau"] = clean + 0.1 * np.sin(2.0 * np.pi * 200.0 * data["t"])[:, None]
-    _, got = read(tmp_path / "log.npz", data, cutoff=40.0)
+    _, got = read(tmp_path / "log.npz", data, cutoff=40.0, filter_torques=True)
     kept = np.rint(got["time"] / STEP).astype(int)
     np.testing.assert_allclose(got["tau"], clean[kept], atol=1e-3)
+    log, got = read(tmp_path / "log.npz", data, cutoff=40.0)
+    np.testing.assert_array_equal(got["tau"], data["tau"][kept])  # unless that is asked for
+    assert not log.summary.torques_filtered
 
 
 def test_the_filter_is_scipys(tmp_path: Path) -> None:
     data = waves(5000)
-    _, got = read(tmp_path / "log.npz", data, cutoff=8.0)
+    _, got = read(tmp_path / "log.npz", data, cutoff=8.0, filter_torques=True)
     sections = butter(ORDER, 8.0, fs=1.0 / STEP, output="sos")
     kept = np.rint(got["time"] / STEP).astype(int)
-    np.testing.assert_allclose(got["qdd"], sosfiltfilt(sections, data["qdd"], axis=0)[kept])
+    for name in ("q", "qd", "qdd", "tau"):
+        np.testing.assert_allclose(got[name], sosfiltfilt(sections, data[name], axis=0)[kept])
     _, response = freqz_sos(sections, [8.0], fs=1.0 / STEP)
     assert 20.0 * np.log10(np.abs(response[0]) ** 2) == pytest.approx(-6.02, abs=0.01)
 
