@@ -52,7 +52,7 @@ OPERATIONS = ["inverse_dynamics_regressor", "regressor_gram"]
 @grid_command(
     "identify",
     "grid identify robot.urdf log.npz -o identified.urdf --report report.html",
-    "grid identify robot.urdf monday.csv tuesday.parquet --cutoff 10 --every 20 --json",
+    "grid identify robot.urdf monday.csv tuesday.parquet --cutoff 20 --json",
 )
 @robot_argument
 @click.argument("logs", nargs=-1, required=True, type=FilePath())
