@@ -56,8 +56,8 @@ def _roboticstoolbox(path: Path, joint: str) -> Callable[[Any], Any]:
 def _pinocchio(path: Path, joint: str) -> Callable[[Any], Any]:
     """The closed loop of Pinocchio's documentation, called from Python.
 
-    ``pip install pin``. With whole steps, damped by the squared error, and starts at random, in place
-    of the documentation's thousand small steps from one start.
+    ``pip install pin``. With whole steps, damped by the squared error, and starts at random, in
+    place of the documentation's thousand small steps from one start.
     """
     import pinocchio as pin  # noqa: PLC0415
 

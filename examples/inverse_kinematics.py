@@ -20,10 +20,8 @@ import ik_steps
 import numpy as np
 from attrs import frozen
 
+import grid_core
 from grid_core.assets import asset_path
-from grid_core.load_options import LoadOptions
-from grid_core.loading import load as load_with
-from grid_core.plugins import Announcement, PluginManager, announcements
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,14 +60,14 @@ class Solution:
 
 def load(backend: str = "auto", threads: int | None = None) -> RobotHandle:
     """Load the arm with the plugin beside those that are installed."""
-    plugins = PluginManager([*announcements(), Announcement.of(ik_steps, "ik")])
-    given = {
-        "algorithm_list": ["ik_steps", "frame_placement"],
-        "backend": backend,
-        "dtype": "float64",
-        "num_threads": threads,
-    }
-    return load_with(ROBOT, None, LoadOptions.check(given), plugins)
+    grid_core.register_plugin(ik_steps, "ik")
+    return grid_core.load_robot(
+        ROBOT,
+        algorithm_list=["ik_steps", "frame_placement"],
+        backend=backend,
+        dtype="float64",
+        num_threads=threads,
+    )
 
 
 def random_targets(robot: RobotHandle, count: int, seed: int = 0) -> Array:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from grid_core.handle import RobotHandle
     from grid_core.header import generate_header
     from grid_core.loading import AlgorithmInfo, list_algorithms, load_robot
+    from grid_core.plugins import register_plugin
     from grid_core.registry import get_robot, list_registered, register_robot
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "list_registered",
     "load_artifact",
     "load_robot",
+    "register_plugin",
     "register_robot",
 ]
 
@@ -45,6 +47,7 @@ _HOMES = {
     "list_registered": "registry",
     "load_artifact": "artifact.prepared_load",
     "load_robot": "loading",
+    "register_plugin": "plugins",
     "register_robot": "registry",
 }
 """Which module has each name: all are imported at first use, so that ``grid`` starts at once."""

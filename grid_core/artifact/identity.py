@@ -12,6 +12,7 @@ import hashlib
 import os
 import sys
 import time
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from grid_core.algorithm import Algorithm
     from grid_core.backend import Operation
 
-__all__ = ["operation_key", "source_digest"]
+__all__ = ["keep_no_builds", "operation_key", "source_digest"]
 
 _SHARED = "grid_core"
 """What every trace runs through, beside the algorithms' own packages."""
@@ -65,6 +66,14 @@ def operation_key(operation: Operation, target: Mapping[str, str]) -> str | None
     return digest.hexdigest()
 
 
+_UNKEPT: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def keep_no_builds(algorithm: Algorithm) -> None:
+    """Build an algorithm anew in each process: its source does not say all of what it computes."""
+    _UNKEPT.add(algorithm.program)
+
+
 def _sources(operation: Operation) -> list[tuple[str, str]] | None:
     """(unit, digest of its source) of all that tracing may run."""
     units = {_SHARED}
@@ -74,6 +83,8 @@ def _sources(operation: Operation) -> list[tuple[str, str]] | None:
         if algorithm.name in seen:
             continue
         seen.add(algorithm.name)
+        if algorithm.program in _UNKEPT:
+            return None
         # The reference tells the plugin's package where its program is another's, partly applied.
         units |= {_unit(_module(f)) for f in (algorithm.program, algorithm.reference)}
         pending += [operation.available[name] for name in algorithm.needs]

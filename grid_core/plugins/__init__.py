@@ -5,7 +5,7 @@
 
 from grid_core.plugins.catalogue import Catalogue, Offer
 from grid_core.plugins.discovery import Announcement, announcements
-from grid_core.plugins.manager import PluginManager, plugin_manager
+from grid_core.plugins.manager import PluginManager, plugin_manager, register_plugin
 from grid_core.plugins.records import PluginRecord, Provider
 from grid_core.plugins.selection import Selection
 
@@ -19,4 +19,5 @@ __all__ = [
     "Selection",
     "announcements",
     "plugin_manager",
+    "register_plugin",
 ]

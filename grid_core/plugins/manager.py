@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import graphlib
+import threading
 import warnings
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from grid_core.errors import PluginWarning
+from grid_core.artifact.identity import keep_no_builds
+from grid_core.errors import PluginError, PluginWarning
 from grid_core.plugins.catalogue import Catalogue, Offer
 from grid_core.plugins.collecting import Contribution, collect
 from grid_core.plugins.discovery import Announcement, announcements
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from grid_core.model.source import ModelSource
     from grid_core.plugins.records import PluginRecord, Provider
 
-__all__ = ["PluginManager", "plugin_manager"]
+__all__ = ["PluginManager", "plugin_manager", "register_plugin"]
 
 
 class PluginManager:
@@ -108,10 +111,40 @@ class PluginManager:
         return select(self.algorithms, wanted)
 
 
+_registered: dict[str, Announcement] = {}
+_REGISTERING = threading.Lock()
+
+
 @functools.cache
 def plugin_manager() -> PluginManager:
     """Return the process's plugin manager; the first call loads the installed plugins."""
-    return PluginManager()
+    return PluginManager([*announcements(), *_registered.values()])
+
+
+def register_plugin(plugin: object, name: str | None = None) -> None:
+    """Offer a plugin to every robot that this process loads from now on, without installing it.
+
+    Args:
+        plugin: a module, or an object, that implements hooks of `grid_core.hookspecs`.
+        name: what messages call it; its own name if None. One registered before under that name
+            is replaced, so that a notebook's cell may run again.
+
+    Raises:
+        PluginError: it cannot be loaded, and why; nothing is registered then.
+    """
+    name = name or str(getattr(plugin, "__name__", type(plugin).__name__))
+    with _REGISTERING:
+        kept = {**_registered, name: Announcement.of(plugin, name)}
+        made = PluginManager([*announcements(), *kept.values()])
+        for record in made.failures:
+            if record.provider == kept[name].provider:
+                raise PluginError(record.failure())
+        if not isinstance(plugin, ModuleType):
+            # What an object computes may hang on what it was made with.
+            for algorithm in collect(kept[name]).offered.get("grid_algorithms", ()):
+                keep_no_builds(algorithm)
+        _registered[name] = kept[name]
+        plugin_manager.cache_clear()
 
 
 def _claims(contributions: list[Contribution], hook: str) -> Mapping[str, tuple[Offer[Any], ...]]:
