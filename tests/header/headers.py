@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import os
@@ -80,7 +81,9 @@ def compiler() -> str:
 @functools.cache
 def compiled(text: str, source: str, *, shared: bool = True, flags: tuple[str, ...] = ()) -> Path:
     """Compile a source that includes ``grid.cuh``, which is the text; warnings are errors."""
-    folder = Path(tempfile.mkdtemp(prefix="grid_header_"))
+    kept = tempfile.TemporaryDirectory(prefix="grid_header_")
+    atexit.register(kept.cleanup)  # a library stays loaded until then
+    folder = Path(kept.name)
     (folder / "grid.cuh").write_text(text, encoding="utf-8")
     (folder / "main.cpp").write_text(source, encoding="utf-8")
     result = folder / ("main.so" if shared else "main")
