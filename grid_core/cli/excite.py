@@ -66,6 +66,9 @@ OPERATIONS = ["inverse_dynamics_regressor", "inverse_dynamics_regressor_packed"]
     "--friction", is_flag=True, help="Let the joints' friction, offsets and rotors count as well."
 )
 @click.option(
+    "--gravity", type=float, default=-9.81, show_default=True, help="Along the world's z [m/s²]."
+)
+@click.option(
     "--starts", type=COUNT, default=2, show_default=True, help="Random motions to improve."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random motions.")
@@ -130,6 +133,7 @@ def _search(handle: RobotHandle, o: dict[str, Any]) -> Excitation:
             rate=o["rate"],
             margin=o["margin"],
             acceleration=o["acceleration"],
+            gravity=o["gravity"],
             starts=o["starts"],
             seed=o["seed"],
             progress=lambda part: progress.update(task, completed=part),

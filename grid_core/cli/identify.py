@@ -142,6 +142,7 @@ def command(
             samples=samples,
             command=_command_line(),
             version=_version(),
+            gravity=o["gravity"],
             written=written,
             written_to=None if written is None else str(o["output"]),
         )

@@ -132,6 +132,7 @@ def excite(
     rate: float = 1000.0,
     margin: float = 0.05,
     acceleration: float | None = None,
+    gravity: float = -9.81,
     starts: int = 2,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
@@ -152,6 +153,7 @@ def excite(
         margin: which part of each limit of position, velocity and effort is left free.
         acceleration: no coordinate's exceeds it [rad/s² or m/s²]; None: no such limit, a URDF has
             none.
+        gravity: along the world's z [m/s²].
         starts: how many of the best random motions are improved.
         seed: of the random motions.
         progress: told which part is done, of 1.
@@ -169,6 +171,7 @@ def excite(
             rate=rate,
             margin=margin,
             acceleration=acceleration,
+            gravity=gravity,
             starts=starts,
             seed=seed,
             progress=progress,
@@ -183,6 +186,7 @@ def _excite(
     rate: float,
     margin: float,
     acceleration: float | None,
+    gravity: float,
     starts: int,
     seed: int,
     progress: Callable[[float], None] | None,
@@ -193,7 +197,7 @@ def _excite(
     coarse, fine = (
         Shapes(period, harmonics, each * max(harmonics, 10), limits) for each in (_COARSE, _FINE)
     )
-    entries = Entries.of(robot)
+    entries = Entries.of(robot, gravity)
     tried = (coarse.motion(coarse.random(rng, stretched=True)) for _ in range(_TRIED))
     columns = entries.excited(tried)
     if not columns:
@@ -216,7 +220,8 @@ def _excite(
             f"an exciting trajectory of {robot.name!r}: no motion was found whose torques keep to "
             "the effort limits; they may not hold the robot against gravity"
         )
-    return _result(robot, series, rate, (condition, usual[0][0], stretched[0][0]), len(columns))
+    conditions = (condition, usual[0][0], stretched[0][0])
+    return _result(entries, series, rate, conditions, len(columns))
 
 
 def _best(
@@ -259,14 +264,16 @@ def _check(robot: RobotHandle, *, period: float, harmonics: int, rate: float, st
 
 
 def _result(
-    robot: RobotHandle,
+    entries: Entries,
     series: FourierSeries,
     rate: float,
     conditions: tuple[float, float, float],
     rank: int,
 ) -> Excitation:
-    time = np.arange(round(series.period * rate) + 1) / rate
+    # The last sample is the period's end, at rest, also where the rate does not divide it.
+    time = np.linspace(0.0, series.period, round(series.period * rate) + 1)
     q, qd, qdd = series.at(time)
+    robot = entries.robot
     names = tuple(joint.name for joint in robot.model.joints if joint.v_start is not None)
     return Excitation(
         robot=robot.name,
@@ -276,7 +283,7 @@ def _result(
         q=q,
         qd=qd,
         qdd=qdd,
-        tau=np.asarray(robot.inverse_dynamics_regressor(q, qd, qdd) @ robot.parameters()),
+        tau=entries.torques(entries(q, qd, qdd)),
         condition=conditions[0],
         random_condition=conditions[1],
         stretched_condition=conditions[2],

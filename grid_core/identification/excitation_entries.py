@@ -36,6 +36,8 @@ class Entries:
     columns: NDArray[np.intp]
     parameters: Array
     """π, shape (p,)."""
+    gravity: float
+    """Along the world's z [m/s²]."""
     _torques: Array = field(init=False, repr=False)
     """What makes τ of entries, shape (entries, nv)."""
 
@@ -45,21 +47,21 @@ class Entries:
         object.__setattr__(self, "_torques", torques)
 
     @classmethod
-    def of(cls, robot: RobotHandle) -> Entries:
+    def of(cls, robot: RobotHandle, gravity: float = -9.81) -> Entries:
         """Return all entries, or where the handle has the packed regressor those that vary."""
         pi = np.asarray(robot.parameters(), dtype=np.float64)
         if PACKED in robot.algorithms:
             rows, columns = robot.inverse_dynamics_regressor_packed.indices()
-            return cls(robot, True, rows, columns, pi)  # noqa: FBT003 - attrs' own order
+            return cls(robot, True, rows, columns, pi, gravity)  # noqa: FBT003 - attrs' own order
         rows, columns = (x.ravel() for x in np.indices((robot.nv, len(pi))))
-        return cls(robot, False, rows, columns, pi)  # noqa: FBT003
+        return cls(robot, False, rows, columns, pi, gravity)  # noqa: FBT003
 
     def __call__(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the entries at states, shape (B, entries)."""
         operation: Any = getattr(
             self.robot, PACKED if self.packed else "inverse_dynamics_regressor"
         )
-        return np.asarray(operation(q, qd, qdd)).reshape(len(q), -1)
+        return np.asarray(operation(q, qd, qdd, gravity=self.gravity)).reshape(len(q), -1)
 
     def torques(self, entries: Array) -> Array:
         """Return Y π, shape (B, nv)."""

@@ -53,6 +53,8 @@ class Report:
     command: str
     """What makes the report again."""
     version: str
+    gravity: float = -9.81
+    """Along the world's z [m/s²]."""
     written: WrittenUrdf | None = None
     written_to: str | None = None
 
@@ -128,7 +130,11 @@ class Report:
     def _plots(self) -> list[dict[str, Any]]:
         shown = self.samples.shown()
         result = self.result
-        Y = np.asarray(self.robot.inverse_dynamics_regressor(shown.q, shown.qd, shown.qdd))
+        Y = np.asarray(
+            self.robot.inverse_dynamics_regressor(
+                shown.q, shown.qd, shown.qdd, gravity=self.gravity
+            )
+        )
         after, before = Y @ result.parameters, Y @ result.initial
         time = np.arange(len(Y)) * shown.every if shown.time is None else shown.time
         along = "sample" if shown.time is None else "time [s]"

@@ -162,6 +162,17 @@ def test_motions_shrink_until_the_torques_are_allowed(monkeypatch: pytest.Monkey
     assert np.ptp(found.q) > 0.3
 
 
+def test_gravity_is_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(excitation, "_RANDOM", 5)
+    robot = grid_core.load_robot(urdf_string=PENDULUM, dtype="float64")
+    options: dict[str, Any] = {"starts": 1, "harmonics": 3, "rate": 33.0, "period": 3.7}
+    found = excite(robot, gravity=-1.62, **options)
+    tau = robot.inverse_dynamics(found.q, found.qd, found.qdd, gravity=-1.62)
+    np.testing.assert_allclose(found.tau, tau, atol=1e-9)
+    assert found.time[-1] == 3.7  # although 33 Hz do not divide it
+    np.testing.assert_allclose(found.qd[-1], 0.0, atol=1e-12)
+
+
 def test_a_robot_too_weak_for_its_weight_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(excitation, "_RANDOM", 5)
     lying = PENDULUM.replace('lower="-2" upper="2"', 'lower="1.4" upper="1.7"')

@@ -141,8 +141,8 @@ def test_what_was_written_is_said() -> None:
         report.samples,
         report.command,
         report.version,
-        WrittenUrdf(b"", ("rod",), (), ("swing",), notes),
-        "new.urdf",
+        written=WrittenUrdf(b"", ("rod",), (), ("swing",), notes),
+        written_to="new.urdf",
     )
     page = report.html()
     assert notes[0] in page
