@@ -21,6 +21,8 @@ _KEYWORDS = """
 CPP_KEYWORDS = frozenset(_KEYWORDS.split())
 """Words that are no names in C++20."""
 
+_MACROS = re.compile("linux|unix|GRID_.*")
+"""Words that GNU's dialects, which nvcc takes by default, and the header itself replace."""
 _NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9_]*(::[A-Za-z][A-Za-z0-9_]*)*")
 
 
@@ -34,3 +36,5 @@ def require_namespace(namespace: object) -> None:
     for part in namespace.split("::"):
         if part in CPP_KEYWORDS or part == "std" or "__" in part:
             raise OptionError(f"namespace {namespace!r}: C++ keeps {part!r} for itself")
+        if _MACROS.fullmatch(part):
+            raise OptionError(f"namespace {namespace!r}: {part!r} is a macro")

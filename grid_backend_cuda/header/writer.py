@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["write_header"]
 
-_DIGEST = "@digest@"
-"""Stands for the text's own digest until that is known."""
+_DIGEST = "\0digest\0"
+"""Stands for the text's own digest until that is known; no name is written with a NUL in it."""
 
 
 @frozen

@@ -99,6 +99,8 @@ def test_optional_inputs_are_operations_of_their_own() -> None:
         ({"namespace": "std"}, OptionError, "C.. keeps 'std' for itself"),
         ({"namespace": "a__b"}, OptionError, "C.. keeps 'a__b' for itself"),
         ({"namespace": 3}, OptionError, "got 3"),
+        ({"namespace": "unix"}, OptionError, "'unix' is a macro"),
+        ({"namespace": "a::GRID_FN"}, OptionError, "'GRID_FN' is a macro"),
         ({"dtype": "float16"}, OptionError, "dtype must be float32 or float64"),
         ({"optional_inputs": "f_exr"}, OptionError, "did you mean 'f_ext'"),
         ({"optional_inputs": [3]}, OptionError, "no.* optional input 3"),

@@ -205,7 +205,7 @@ def test_json(robot: str) -> None:
 
 def test_strange_names_survive() -> None:
     """D27, D29: names are opaque UTF-8; nothing in them ends a literal or a comment."""
-    names = ['a"b\\c', "??/x", "ü 関節", "// */ end", "7\t8"]
+    names = ['a"b\\c', "??/x", "ü 関節", "// */ end", "7\t8", "@digest@"]
     text = '<robot name="odd \\">'
     text += "".join(f'<link name="l{k}"/>' for k in range(len(names) + 1))
     for k, name in enumerate(names):
