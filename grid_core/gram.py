@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import evolve, field, frozen
 
+from grid_core.arrays import to_array
 from grid_core.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
@@ -74,13 +75,11 @@ class Gram:
             weights: at least 0 each, shape (nv,); 1/σ² of each row's noise is the best.
 
         Raises:
-            InputError: they are not as many as the rows, or not finite, or negative.
+            InputError: they are not as many as the rows, or no numbers, not finite, or negative.
         """
-        array = np.array(weights, dtype=np.float64)
-        if array.shape != self.weights.shape:
-            raise InputError(f"weights must be (nv={len(self.weights)},); got {array.shape}")
+        array = _vector("weighted", "weights", weights, "nv", len(self.weights)).copy()
         if not np.all(np.isfinite(array) & (array >= 0.0)):
-            raise InputError("weights must be finite and at least 0")
+            raise InputError("weighted: weights must be finite and at least 0")
         return evolve(self, weights=array)
 
     def __add__(self, other: Gram) -> Gram:
@@ -101,10 +100,12 @@ class Gram:
         return evolve(self, squares=squares, count=self.count + other.count)
 
     def residuals(self, parameters: ArrayLike) -> Array:
-        """Return Σ (Y_j π - τ_j)² of each row, without weights, shape (nv,)."""
-        pi = np.asarray(parameters, dtype=np.float64)
-        if pi.shape != (len(self.names),):
-            raise InputError(f"parameters must be ({len(self.names)},); got {pi.shape}")
+        """Return Σ (Y_j π - τ_j)² of each row, without weights, shape (nv,).
+
+        Raises:
+            InputError: parameters of another shape, or no numbers.
+        """
+        pi = _vector("residuals", "parameters", parameters, "p", len(self.names))
         result = np.empty(len(self.columns))
         for row, (columns, square, _) in enumerate(self._rows()):
             x = np.append(pi[columns], -1.0)
@@ -121,12 +122,13 @@ class Gram:
             prior: where to start from, shape (p,); None: zero.
             tolerance: eigenvalues of the scaled YᵀY up to this part of the largest are rounding,
                 and their directions undecided.
+
+        Raises:
+            InputError: a prior of another shape, or no numbers.
         """
         A, start = self.YtY, np.zeros(len(self.names))
         if prior is not None:
-            start = np.asarray(prior, dtype=np.float64)
-            if start.shape != (len(self.names),):
-                raise InputError(f"prior must be ({len(self.names)},); got {start.shape}")
+            start = _vector("solve", "prior", prior, "p", len(self.names))
         lengths = np.sqrt(np.diag(A))
         scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
         values, vectors = np.linalg.eigh(scale[:, None] * A * scale)
@@ -138,3 +140,11 @@ class Gram:
 
     def _rows(self) -> list[tuple[NDArray[np.intp], Array, float]]:
         return list(zip(self.columns, self.squares, self.weights.tolist(), strict=True))
+
+
+def _vector(operation: str, name: str, value: ArrayLike, axis: str, length: int) -> Array:
+    """Return an array of one axis of a length."""
+    array: Array = to_array(operation, name, value, np.dtype(np.float64))
+    if array.shape != (length,):
+        raise InputError(f"{operation}: {name} must be ({axis}={length},); got {array.shape}")
+    return array

@@ -15,11 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import cmp_using, field, frozen
 
+from grid_core.arrays import to_array
+from grid_core.errors import InputError
 from grid_core.identification.blas import one_blas_thread
 from grid_core.identification.factors import Columns, independent_columns, stacked_r
+from grid_core.identification.regressor import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
 
     from grid_core.identification.regressor import Regressor
     from grid_core.model.types import Array
@@ -70,9 +75,18 @@ class BaseParameters:
         """Number of base parameters."""
         return len(self.independent)
 
-    def of(self, parameters: Array) -> Array:
-        """Return β of parameters, shape (..., p) to (..., rank)."""
-        beta: Array = parameters @ self.combinations.T
+    def of(self, parameters: ArrayLike) -> Array:
+        """Return β of parameters, shape (..., p) to (..., rank).
+
+        Raises:
+            InputError: an array of another shape, or of something else than real numbers.
+        """
+        pi = to_array("BaseParameters.of", "parameters", parameters, np.dtype(np.float64))
+        if pi.shape[-1:] != (len(self.names),):
+            raise InputError(
+                f"BaseParameters.of: parameters must be (..., {len(self.names)}); got {pi.shape}"
+            )
+        beta: Array = pi @ self.combinations.T
         return beta
 
     def reduced(self, columns: Columns) -> BaseParameters:
@@ -168,7 +182,12 @@ def base_parameters(
         gravity: along the world's z [m/s²]; without any, torques tell less.
         states: how many random states to look at; None is as many as there are parameters and 20.
         rng: a generator, or its seed.
+
+    Raises:
+        ArgumentError: `robot` is no handle.
+        OptionError: a handle in float32.
     """
+    Layout.of(robot)
     names = tuple(robot.parameter_names())
     count = len(names) + 20 if states is None else states
     blocks = _random_blocks(robot, np.random.default_rng(rng), count, gravity)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import evolve
 
-from grid_core.errors import OptionError
+from grid_core.errors import ArgumentError, OptionError
 from grid_core.identification.base_parameters import base_parameters
 from grid_core.identification.blas import one_blas_thread
 from grid_core.identification.estimate import estimate
@@ -68,6 +68,7 @@ def identify(
 
     Raises:
         InputError: arrays of the wrong shape, no samples, too few of them, or nothing that moves.
+        ArgumentError: `robot` is no handle.
         OptionError: an unknown method, a number out of its range, or a handle in float32.
     """
     Layout.of(robot)
@@ -110,10 +111,18 @@ def identify_stream(
 
     Raises:
         InputError: arrays of the wrong shape, no samples, too few of them, or nothing that moves.
+        ArgumentError: `robot` is no handle, or `chunks` are no samples.
         OptionError: an unknown method, a number out of its range, or a handle in float32.
     """
     _check_options(method, folds, prior_weight, gravity)
     Layout.of(robot)  # refuses what is not in float64 before anything is computed
+    if isinstance(chunks, Samples):
+        chunks = (chunks,)
+    if not hasattr(chunks, "__iter__"):
+        raise ArgumentError(
+            f"identification of {robot.name!r}: chunks must be an iterable of Samples, as "
+            f"open_log gives it; got {brief(chunks)}"
+        )
     with one_blas_thread():
         structure = base_parameters(robot, gravity=gravity)
         accumulator = Accumulator(robot, structure, folds=max(folds, 1), gravity=gravity)

@@ -179,7 +179,9 @@ class Accumulator:
         """
         grams = [gram for gram in self._grams if gram is not None]
         if not grams:
-            why = f"all {self._excluded} have a NaN or an infinity" if self._excluded else "none"
+            why = (
+                f"all {self._excluded} have a NaN or an infinity" if self._excluded else "none came"
+            )
             raise InputError(f"identification of {self._robot.name!r}: no samples to fit: {why}")
         reference = np.asarray(self._robot.parameters(), dtype=np.float64)
         speed, acceleration = np.sqrt(self._squares / sum(gram.count for gram in grams))

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import frozen
 
+from grid_core.errors import OptionError
+from grid_core.wording import brief
+
 if TYPE_CHECKING:
     from grid_core.identification.information import Quadratic
     from grid_core.model.types import Array
@@ -90,7 +93,13 @@ class BaseFit:
         Args:
             level: how often that is true, of a normal distribution: logs have so many samples that
                 Student's is the same.
+
+        Raises:
+            OptionError: the level is not between 0 and 1.
         """
+        number = isinstance(level, float | int | np.floating | np.integer)
+        if not (number and 0.0 < level < 1.0):
+            raise OptionError(f"confidence: level must be between 0 and 1; got {brief(level)}")
         half: Array = NormalDist().inv_cdf(0.5 * (1.0 + level)) * self.standard_errors
         return half
 

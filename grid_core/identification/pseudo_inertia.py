@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grid_core.arrays import to_array
+from grid_core.errors import InputError
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from grid_core.model.types import Array
 
@@ -48,7 +51,7 @@ BASIS = _orthonormal()
 """An orthonormal basis of the symmetric 4×4 matrices, shape (10, 4, 4)."""
 
 
-def pseudo_inertia(parameters: Array) -> Array:
+def pseudo_inertia(parameters: ArrayLike) -> Array:
     """Return the pseudo-inertia of each body.
 
     Args:
@@ -56,7 +59,11 @@ def pseudo_inertia(parameters: Array) -> Array:
 
     Returns:
         Symmetric matrices, shape (..., 4, 4).
+
+    Raises:
+        InputError: an array of another shape, or of something else than real numbers.
     """
+    parameters = _taken("pseudo_inertia", "parameters", parameters, (10,))
     inertia = np.empty((*parameters.shape[:-1], 3, 3))
     inertia[..., _ROWS, _COLUMNS] = parameters[..., 4:]
     inertia[..., _COLUMNS, _ROWS] = parameters[..., 4:]
@@ -68,8 +75,13 @@ def pseudo_inertia(parameters: Array) -> Array:
     return P
 
 
-def from_pseudo_inertia(P: Array) -> Array:
-    """Return the ten parameters of each pseudo-inertia, shape (..., 4, 4) to (..., 10)."""
+def from_pseudo_inertia(P: ArrayLike) -> Array:
+    """Return the ten parameters of each pseudo-inertia, shape (..., 4, 4) to (..., 10).
+
+    Raises:
+        InputError: an array of another shape, or of something else than real numbers.
+    """
+    P = _taken("from_pseudo_inertia", "P", P, (4, 4))
     second = P[..., :3, :3]
     inertia = np.trace(second, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - second
     parameters: Array = np.empty((*P.shape[:-2], 10))
@@ -88,15 +100,18 @@ def body_factors(parameters: Array) -> Array:
     return np.linalg.cholesky(pseudo_inertia(parameters)).astype(np.float64, copy=False)
 
 
-def is_consistent(parameters: Array, margin: float = 0.0) -> NDArray[np.bool_]:
+def is_consistent(parameters: ArrayLike, margin: float = 0.0) -> NDArray[np.bool_]:
     """Say of each body whether its pseudo-inertia is positive definite, shape (..., 10) to (...).
 
     Args:
         parameters: m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each, shape (..., 10).
         margin: what the least eigenvalue must exceed; P is scaled to a unit diagonal, so that
             it has no unit and a finger counts like a torso.
+
+    Raises:
+        InputError: an array of another shape, or of something else than real numbers.
     """
-    P = pseudo_inertia(parameters)
+    P = pseudo_inertia(_taken("is_consistent", "parameters", parameters, (10,)))
     diagonal = np.diagonal(P, axis1=-2, axis2=-1)
     positive = np.all(diagonal > 0.0, axis=-1)
     root = np.sqrt(np.where(positive[..., None], diagonal, 1.0))
@@ -104,7 +119,7 @@ def is_consistent(parameters: Array, margin: float = 0.0) -> NDArray[np.bool_]:
     return np.logical_and(positive, np.linalg.eigvalsh(scaled)[..., 0] > margin)
 
 
-def log_cholesky(parameters: Array) -> Array:
+def log_cholesky(parameters: ArrayLike) -> Array:
     """Return the log-Cholesky coordinates of consistent bodies, shape (..., 10) to (..., 10).
 
     θ = (α, d1, d2, d3, s12, s23, s13, t1, t2, t3) of the upper triangle U with P = U Uᵀ (Rucker &
@@ -112,10 +127,18 @@ def log_cholesky(parameters: Array) -> Array:
     consistent body: what optimises or draws at random needs no constraint.
 
     Raises:
-        numpy.linalg.LinAlgError: a body is not consistent.
+        InputError: a body is not consistent, or an array of another shape, or of something else
+            than real numbers.
     """
+    parameters = _taken("log_cholesky", "parameters", parameters, (10,))
     flipped = pseudo_inertia(parameters)[..., ::-1, ::-1]
-    U = np.linalg.cholesky(flipped)[..., ::-1, ::-1]
+    try:
+        U = np.linalg.cholesky(flipped)[..., ::-1, ::-1]
+    except np.linalg.LinAlgError as error:
+        raise InputError(
+            f"log_cholesky: parameters{_first_impossible(parameters)} are of no possible body: "
+            "the pseudo-inertia is not positive definite"
+        ) from error
     scale = U[..., 3, 3]
     U = U / scale[..., None, None]
     theta: Array = np.empty(parameters.shape)
@@ -126,14 +149,23 @@ def log_cholesky(parameters: Array) -> Array:
     return theta
 
 
-def from_log_cholesky(theta: Array) -> Array:
-    """Return the parameters of log-Cholesky coordinates, shape (..., 10) to (..., 10)."""
-    U = _triangle(theta)
+def from_log_cholesky(theta: ArrayLike) -> Array:
+    """Return the parameters of log-Cholesky coordinates, shape (..., 10) to (..., 10).
+
+    Raises:
+        InputError: an array of another shape, or of something else than real numbers.
+    """
+    U = _triangle(_taken("from_log_cholesky", "theta", theta, (10,)))
     return from_pseudo_inertia(U @ np.swapaxes(U, -1, -2))
 
 
-def log_cholesky_jacobian(theta: Array) -> Array:
-    """Return ∂π/∂θ, shape (..., 10) to (..., 10, 10): dP = dU Uᵀ + U dUᵀ, exactly."""
+def log_cholesky_jacobian(theta: ArrayLike) -> Array:
+    """Return ∂π/∂θ, shape (..., 10) to (..., 10, 10): dP = dU Uᵀ + U dUᵀ, exactly.
+
+    Raises:
+        InputError: an array of another shape, or of something else than real numbers.
+    """
+    theta = _taken("log_cholesky_jacobian", "theta", theta, (10,))
     U = _triangle(theta)
     scale = np.exp(theta[..., 0])[..., None, None]
     dU = np.zeros((*theta.shape[:-1], 10, 4, 4))
@@ -145,6 +177,28 @@ def log_cholesky_jacobian(theta: Array) -> Array:
         dU[..., 4 + k, i, j] = scale[..., 0, 0]
     product = dU @ np.swapaxes(U, -1, -2)[..., None, :, :]
     return np.swapaxes(from_pseudo_inertia(product + np.swapaxes(product, -1, -2)), -1, -2)
+
+
+def _taken(operation: str, name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Return an array whose last axes are of a shape."""
+    array: Array = to_array(operation, name, value, np.dtype(np.float64))
+    if array.shape[-len(shape) :] != shape:
+        wanted = ", ".join(["...", *map(str, shape)])
+        raise InputError(f"{operation}: {name} must be ({wanted}); got {array.shape}")
+    return array
+
+
+def _first_impossible(bodies: Array) -> str:
+    """Return the index of a body that is not consistent; nothing if it is the only one."""
+    if bodies.ndim == 1:
+        return ""
+    flat = pseudo_inertia(bodies.reshape(-1, 10))
+    for k, P in enumerate(flat):
+        try:
+            np.linalg.cholesky(P)
+        except np.linalg.LinAlgError:
+            return str([int(i) for i in np.unravel_index(k, bodies.shape[:-1])])
+    return ""
 
 
 def _triangle(theta: Array) -> Array:

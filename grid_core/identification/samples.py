@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import frozen
 
+from grid_core.arrays import to_array
 from grid_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Samples", "checked", "finite", "split_at_gaps"]
 
+_LARGEST = 1e60
+"""Sums have fourth powers of speeds, which float64 holds of this and of no more."""
 _GAP = 10.0
 """Times the usual step, after which a log is taken to have been interrupted."""
 
@@ -69,7 +72,8 @@ def checked(robot: Regressor, samples: Samples) -> Checked:
     """Return samples as arrays of the robot's widths.
 
     Raises:
-        InputError: an array of another shape, or of another length than q.
+        InputError: an array of another shape, or of another length than q, of something else than
+            real numbers, or with some too large to be summed.
     """
     q = _numbers(robot, "q", samples.q)
     if q.ndim != 2 or q.shape[1] != robot.nq:
@@ -120,13 +124,17 @@ def split_at_gaps(time: Array) -> NDArray[np.int64]:
 
 
 def _numbers(robot: Regressor, name: str, value: ArrayLike) -> Array:
-    try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    whose = f"identification of {robot.name!r}"
+    array: Array = to_array(whose, name, value, np.dtype(np.float64))
+    with np.errstate(invalid="ignore"):
+        large = np.isfinite(array) & (np.abs(array) > _LARGEST)
+    if np.any(large):
+        where = tuple(np.argwhere(large)[0])
+        row = f" in row {where[0]} of {len(array)}" if where else ""
         raise InputError(
-            f"identification of {robot.name!r}: {name} must be an array of numbers; got a value "
-            f"of type {type(value).__name__}"
-        ) from error
+            f"{whose}: {name} is {array[where]:g}{row}; numbers above {_LARGEST:g} cannot be summed"
+        )
+    return array
 
 
 def _wrong(robot: Regressor, name: str, wanted: str, got: tuple[int, ...]) -> InputError:

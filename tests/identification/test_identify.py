@@ -265,12 +265,18 @@ def _cut(**changes):
         (_cut(q=lambda a: a[:, :6]), r"q must be \(B, nq=7\); got \(4000, 6\)"),
         (_cut(qd=lambda a: a[:-1]), r"qd must be \(4000, nv=7\); got \(3999, 7\)"),
         (_cut(tau=lambda a: a[0]), r"tau must be \(4000, nv=7\); got \(7,\)"),
-        (_cut(qdd=lambda _: "fast"), "qdd must be an array of numbers; got a value of type str"),
+        (_cut(qdd=lambda _: "fast"), "qdd must hold real numbers; got dtype <U"),
         (_cut(tau=lambda a: 0.0 * a), "tau is zero in every sample"),
         (_cut(tau=lambda a: np.nan * a), "no samples to fit: all 4000 have a NaN"),
         (
             _cut(q=lambda a: 0.0 * a, qd=lambda a: 0.0 * a, qdd=lambda a: 0.0 * a),
             "nothing moves: qd and qdd are zero and q is the same",
+        ),
+        (_cut(tau=lambda a: a.astype(str)), "tau must hold real numbers; got dtype <U"),
+        (_cut(q=lambda a: a.astype(complex)), "q must hold real numbers; got dtype complex128"),
+        (
+            _cut(tau=lambda a: 1e300 * a),
+            r"tau is -?\d.*e\+30\d in row 0 of 4000; numbers above 1e\+60 cannot be summed",
         ),
         (
             _cut(**dict.fromkeys(("q", "qd", "qdd", "tau"), lambda a: a[:8])),
@@ -278,7 +284,7 @@ def _cut(**changes):
         ),
         (
             _cut(**dict.fromkeys(("q", "qd", "qdd", "tau"), lambda a: a[:0])),
-            "no samples to fit: none",
+            "no samples to fit: none came",
         ),
     ],
 )
@@ -328,6 +334,17 @@ def test_what_is_no_robot_or_no_chunk_is_refused(arm, log):
         identify("iiwa14.urdf", *log.arrays)
     with pytest.raises(ArgumentError, match="chunks must be Samples; got a value of type tuple"):
         identify_stream(arm, [log.arrays])
+    with pytest.raises(ArgumentError, match=r"chunks must be an iterable of Samples.*; got 3"):
+        identify_stream(arm, 3)
+
+
+def test_what_a_result_is_asked_is_checked(result):
+    """Levels between 0 and 1, and as many parameters as there are."""
+    for level in (0.0, 1.5, "most"):
+        with pytest.raises(OptionError, match="confidence: level must be between 0 and 1; got"):
+            result.fits["wls"].confidence(level)
+    with pytest.raises(InputError, match=r"parameters must be \(..., \d+\); got \(4,\)"):
+        result.base.of(result.parameters[:4])
 
 
 def test_single_precision_is_refused():

@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from grid_core.errors import InputError
 from grid_core.identification import (
     from_log_cholesky,
     from_pseudo_inertia,
@@ -96,3 +97,27 @@ def test_robots_without_any_inertia_get_one():
     assert np.all(is_consistent(found))
     np.testing.assert_allclose(found[:, 0], 1.0)
     np.testing.assert_allclose(found[:, 4], 2 * 0.05**2)
+
+
+def test_what_is_no_body_is_refused_by_name(bodies):
+    """Shapes, kinds, and which body is impossible."""
+    for function in (pseudo_inertia, is_consistent, log_cholesky):
+        name = function.__name__
+        with pytest.raises(
+            InputError, match=rf"{name}: parameters must be \(..., 10\); got \(9,\)"
+        ):
+            function(np.ones(9))
+        with pytest.raises(InputError, match=f"{name}: parameters must hold real numbers"):
+            function(bodies.astype(str))
+    for function in (from_log_cholesky, log_cholesky_jacobian):
+        name = function.__name__
+        with pytest.raises(InputError, match=rf"{name}: theta must be \(..., 10\); got \(3, 9\)"):
+            function(np.ones((3, 9)))
+    with pytest.raises(InputError, match=r"P must be \(..., 4, 4\); got \(4, 3\)"):
+        from_pseudo_inertia(np.ones((4, 3)))
+    with pytest.raises(InputError, match=r"log_cholesky: parameters are of no possible body"):
+        log_cholesky(np.zeros(10))
+    bodies[3, 0] = -1.0
+    with pytest.raises(InputError, match=r"log_cholesky: parameters\[3\] are of no possible body"):
+        log_cholesky(bodies)
+    assert is_consistent(bodies.tolist()).tolist() == [True, True, True, False, True]

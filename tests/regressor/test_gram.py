@@ -167,3 +167,11 @@ def test_what_is_refused(arm: grid_core.RobotHandle, log: tuple[Array, ...]) -> 
         gram + arm.regressor_gram(q, qd, qdd, tau, order="grid")
     with pytest.raises(ArgumentError, match="other weights"):
         gram + gram.weighted(np.arange(7.0))
+    with pytest.raises(InputError, match=r"solve: prior must be \(p=84,\); got \(4,\)"):
+        gram.solve(prior=np.ones(4))
+    with pytest.raises(InputError, match="solve: prior must hold real numbers"):
+        gram.solve(prior=["heavy"] * 84)
+    with pytest.raises(InputError, match=r"residuals: parameters must be \(p=84,\)"):
+        gram.residuals(np.ones(83))
+    with pytest.raises(InputError, match="weighted: weights must hold real numbers"):
+        gram.weighted(["much"] * 7)
