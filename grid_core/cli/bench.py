@@ -20,6 +20,7 @@ from grid_core.cli.comma_list import comma_list
 from grid_core.cli.find_robot import find_robot
 from grid_core.cli.options import COUNT, FilePath, base_option, grid_command
 from grid_core.cli.output import error_console, print_json
+from grid_core.cli.sources import check_not_source
 from grid_core.cli.states_file import check_folder
 from grid_core.cores import available_cores
 from grid_core.errors import OptionError
@@ -118,6 +119,8 @@ def command(
     for path in (o["json_path"], o["plot_path"]):
         check_folder(path)
     found = [find_robot(name, floating) for name in robots or BUNDLED]
+    for option in ("json", "plot"):
+        check_not_source(f"--{option}", o[f"{option}_path"], [robot.path for robot in found])
     if o["load"]:
         _time_loads(found, o)
         return

@@ -9,6 +9,7 @@ import click
 from grid_core.cli.find_robot import find_robot
 from grid_core.cli.options import FilePath, base_option, expanded, grid_command, strict_option
 from grid_core.cli.output import say
+from grid_core.cli.sources import check_not_source
 from grid_core.description.plugin import is_description
 from grid_core.descriptor import describe_model, differences, load_descriptor, to_json
 from grid_core.descriptor.read import is_descriptor_text
@@ -55,6 +56,8 @@ def command(
     if len(robots) != wanted:
         robot_s = "two robots" if diff else "one robot (--diff compares two)"
         raise click.UsageError(f"describe needs {robot_s}; got {len(robots)}")
+    sources = [expanded(text, "ROBOT") for text in robots]
+    check_not_source("--output", output, [*sources, calibration])
     found = [_descriptor(text, floating, strict, calibration) for text in robots]
     if diff:
         lines = differences(*found)

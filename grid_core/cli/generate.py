@@ -102,6 +102,7 @@ def command(robot: str, **o: Any) -> None:
     nothing of Grid to compile.
     """
     from grid_core.cli.find_robot import find_robot  # noqa: PLC0415 - not for --help
+    from grid_core.cli.sources import check_not_source  # noqa: PLC0415
     from grid_core.cli.states_file import check_folder  # noqa: PLC0415
     from grid_core.header import header_text  # noqa: PLC0415
     from grid_core.plugins import plugin_manager  # noqa: PLC0415
@@ -112,7 +113,9 @@ def command(robot: str, **o: Any) -> None:
     options |= {option: o[given] for option, given in _VALUES.items() if o[given]}
     algorithms = o["algorithm_list"] or None
     selection = plugin_manager().select(algorithms)
-    handle = find_robot(robot, o["floating"]).load(**options)
+    found = find_robot(robot, o["floating"])
+    check_not_source("--output", o["output"], [found.path, o["calibration"]])
+    handle = found.load(**options)
     text = header_text(
         handle.model,
         handle.options,

@@ -21,6 +21,7 @@ from grid_core.cli.options import (
     robot_argument,
 )
 from grid_core.cli.output import error_console, print_json, print_table, say
+from grid_core.cli.sources import check_not_source
 from grid_core.cli.states_file import check_folder
 from grid_core.errors import GridError, InputError, OptionError
 from grid_core.identification.extra import require
@@ -118,7 +119,7 @@ def command(
     trajectories are held out in turn, to say what the parameters are worth.
     """
     found = find_robot(robot, floating)
-    _check_files(found, o)
+    _check_files(found, logs, o)
     terms = _terms(o["friction"])
     wanted = {"num_threads": o["threads"], "backend": o["backend"]}
     options: dict[str, Any] = {name: x for name, x in wanted.items() if x is not None}
@@ -160,11 +161,13 @@ def command(
         raise refused
 
 
-def _check_files(robot: Robot, o: dict[str, Any]) -> None:
-    """Say before anything is read what could not be written."""
+def _check_files(robot: Robot, logs: tuple[Path, ...], o: dict[str, Any]) -> None:
+    """Say before anything is read what could not be written, or is not to be."""
     output, report = o["output"], o["report_path"]
-    check_folder(output)
-    check_folder(report)
+    for option, path in (("--output", output), ("--report", report)):
+        check_folder(path)
+        check_not_source(option, path, logs)
+    check_not_source("--report", report, [robot.path])
     if report is not None:
         require("matplotlib")
     if output is None:

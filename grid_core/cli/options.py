@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNT",
+    "SEED",
     "FilePath",
     "base_option",
     "debug_option",
@@ -36,6 +37,8 @@ class _Count(click.IntRange):
 
 COUNT = _Count(min=1)
 """Of an option: a positive integer."""
+SEED = _Count(min=0)
+"""Of an option: what random numbers start from."""
 
 
 def expanded(text: str, name: str) -> Path:

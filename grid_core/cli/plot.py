@@ -11,6 +11,7 @@ from grid_core.bench.plot import check_plot
 from grid_core.cli.find_robot import find_robot
 from grid_core.cli.options import FilePath, base_option, grid_command, robot_argument
 from grid_core.cli.output import say
+from grid_core.cli.sources import check_not_source
 from grid_core.errors import InputError, OptionError
 from grid_core.model.configuration import neutral_configuration
 from grid_core.model.types import JointKind
@@ -60,7 +61,9 @@ def command(robot: str, text: str | None, floating: bool | None, output: Path) -
     three short strokes are a frame's axes x, y and z in red, green and blue.
     """
     check_plot(output)
-    model = find_robot(robot, floating).load(backend="reference", dtype="float64").model
+    found = find_robot(robot, floating)
+    check_not_source("--output", output, [found.path])
+    model = found.load(backend="reference", dtype="float64").model
     draw(model, _configuration(model, text), output)
     say(f"written to {output}")
 

@@ -16,6 +16,7 @@ from grid_core.bench.timing import interleave
 from grid_core.cli.find_robot import find_robot
 from grid_core.cli.options import (
     COUNT,
+    SEED,
     FilePath,
     base_option,
     dtype_option,
@@ -52,7 +53,7 @@ ROWS = 3
 @click.option("--backend", help="Name of a backend. Left out: the best that runs here.")
 @dtype_option
 @click.option("--threads", type=COUNT, help="Left out: the physical cores.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random states.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random states.")
 @click.option(
     "--input",
     "source",

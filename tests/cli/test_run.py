@@ -304,3 +304,8 @@ def test_an_output_that_cannot_be_written(
     monkeypatch.setattr(np, "savez", full)
     line = fails("run", "crba", "go2", *QUICK, "--output", tmp_path / "x.npz")
     assert line.endswith("x.npz cannot be written: No space left on device")
+
+
+def test_seeds_are_counted_from_0(grid: Grid) -> None:
+    result = grid("run", "crba", "iiwa14", "--batch", 1, "--seed", -1, code=2)
+    assert "'--seed': -1 is not in the range x>=0" in result.stderr
