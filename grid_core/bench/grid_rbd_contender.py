@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from attrs import field, frozen
 
 from grid_core.bench.contender import Declined, Prepared
@@ -107,4 +108,5 @@ def _shared(case: Case) -> dict[str, Any]:
     if not case.shared:
         return {}
     names = [case.model.joints[int(body)].name for body in case.shared["body"]]
-    return {"ee_joint_names": names, "ee_offsets": list(case.shared["placement"])}
+    offsets = [np.vstack([rows, [0.0, 0.0, 0.0, 1.0]]) for rows in case.shared["placement"]]
+    return {"ee_joint_names": names, "ee_offsets": offsets}

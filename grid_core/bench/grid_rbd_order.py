@@ -60,7 +60,7 @@ class Order:
         rows = [6 * end + k for end in self.ends for k in range(6)]
         found = result[:, rows]
         for axis in range(2, found.ndim):
-            found = np.take(found, self.joints, axis=axis)
+            found = found[(slice(None),) * axis + (list(self.joints),)]
         return found
 
     def targets(self, result: Array) -> Array:

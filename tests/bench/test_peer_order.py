@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grid_core.bench.grid_rbd_order import Order
+from grid_core.bench.grid_rbd_order import METHODS, Order
 from grid_core.model.parameters import INERTIAL
 
 
@@ -38,3 +38,34 @@ def test_gradients_and_poses_too() -> None:
     np.testing.assert_array_equal(order.poses(second[None])[0], expected)
     assert not order.same
     assert Order((0, 1), (0,)).same
+
+
+class OnDevice:
+    """An array that is indexed where it lies, and cannot be brought to the host by itself."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        self.ndim, self.shape = array.ndim, array.shape
+
+    def __getitem__(self, index: object) -> OnDevice:
+        return OnDevice(self.array[index])
+
+    def __array__(self, *_: object, **__: object) -> np.ndarray:
+        raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_results_are_arranged_where_they_lie(name: str) -> None:
+    shapes = {
+        Order.vectors: (2, 3),
+        Order.gradient: (2, 3, 6),
+        Order.regressor: (2, 3, 30),
+        Order.poses: (2, 12, 3, 3),
+        Order.targets: (2, 2, 6, 3),
+    }
+    shape = shapes[METHODS[name].arrange]
+    array = np.arange(np.prod(shape)).reshape(shape)
+    order = Order(joints=(2, 0, 1), ends=(1, 0))
+    (got,) = METHODS[name].in_order([OnDevice(array)], order=order)
+    (expected,) = METHODS[name].in_order([array], order=order)
+    np.testing.assert_array_equal(got.array, expected)
