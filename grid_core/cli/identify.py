@@ -253,11 +253,15 @@ def _tell_excluded(summary: LogSummary) -> None:
                 f"{file.path}: {file.not_finite:,} of {file.rows:,} rows are left out, for a "
                 f"number that is missing or none ({'; '.join(file.examples)})"
             )
-        if file.rows and file.edges >= file.rows - file.not_finite:
+        usable = file.rows - file.not_finite
+        if usable and file.edges >= usable:
+            what = "differences" if summary.cutoff is None else "the filter"
             _warn(
-                f"{file.path}: no recording in it is long enough for the filter, which needs more "
-                f"than {file.edges:,} samples"
+                f"{file.path}: no recording in it is long enough for {what}: all of {usable:,} "
+                "rows are at the ends of one"
             )
+        if summary.complete and not file.rows:
+            _warn(f"{file.path}: there is not one row in it")
 
 
 def _write(

@@ -73,8 +73,8 @@ def excited(
         )
     if total.samples * rows < structure.rank + rows:
         raise InputError(
-            f"identification of {name!r}: {total.samples} samples of {rows} torques are too few "
-            f"for {structure.rank} base parameters"
+            f"identification of {name!r}: {total.samples} times {rows} torques are too few for "
+            f"{structure.rank} base parameters"
         )
     if len(kept) == structure.rank:
         return structure, information, []

@@ -185,5 +185,5 @@ def _check_time(file: LogFile, cutoff: float | None) -> None:
     missing = [q for q in QUANTITIES if q not in file.has]
     if "time" in file.has or (not missing and cutoff is None):
         return
-    why = f"{listing(missing)} is missing, and comes from differences" if missing else "a filter"
-    raise InputError(f"{file.path}: time (or t) is missing, which is needed: {why}")
+    why = f"differences, for there is no {listing(missing, 'and no')}" if missing else "a filter"
+    raise InputError(f"{file.path}: time (or t) is missing, which is needed for {why}")

@@ -32,7 +32,7 @@ _PARTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 _UNITS = ("kg", *("kg m",) * 3, *("kg m²",) * 6)
 _TOLD = {
     Identifiability.ALONE: "alone",
-    Identifiability.COMBINED: "in combinations",
+    Identifiability.COMBINED: "combined",
     Identifiability.NONE: "no",
 }
 _METHODS = {
@@ -159,9 +159,8 @@ class Report:
 
     def _shown(self) -> str:
         shown = self.samples.shown()
-        count = len(shown.q) * shown.every
         thinned = "" if shown.every == 1 else f", one in {shown.every} of them"
-        return f"{count:,} consecutive samples{thinned}"
+        return f"{shown.count:,} consecutive samples{thinned}"
 
     def _bodies(self) -> list[dict[str, Any]]:
         """Return a table for each body."""

@@ -37,6 +37,8 @@ class Shown:
     time: Array | None
     every: int
     """One in so many of the log's samples."""
+    count: int
+    """Samples before they were thinned out."""
 
 
 @define
@@ -72,7 +74,7 @@ class ShownSamples:
         every = max(1, count // _POINTS)
         q, qd, qdd, tau = (_array(x)[::every] for x in (best.q, best.qd, best.qdd, best.tau))
         time = None if best.time is None else _array(best.time)[::every]
-        return Shown(q, qd, qdd, tau, time, every)
+        return Shown(q, qd, qdd, tau, time, every, count)
 
     def _look(self, chunk: Samples) -> None:
         tau = _array(chunk.tau)

@@ -268,7 +268,25 @@ class TestRefusals:
         short = {name: x[:50] for name, x in arm.data.items()}
         log = arm.npz(tmp_path / "log.npz", t=arm.time[:50], **short)
         result = grid("identify", "iiwa14", log, "--cutoff", 5, code=2)
-        assert "no recording in it is long enough for the filter" in result.stderr
+        assert "no recording in it is long enough for the filter: all of 50 rows" in result.stderr
+        log = arm.npz(tmp_path / "two.npz", **{n: x[:2] for n, x in short.items()}, t=[0.0, 0.01])
+        with np.load(log) as arrays:
+            np.savez(log, **{n: arrays[n] for n in ("t", "q", "tau")})
+        result = grid("identify", "iiwa14", log, code=2)
+        assert "no recording in it is long enough for differences: all of 2" in result.stderr
+
+    def test_logs_of_nothing_are_named(self, arm: Simulated, tmp_path: Path) -> None:
+        good = arm.npz(tmp_path / "good.npz")
+        nothing = dict.fromkeys(NAMES, np.zeros((0, 7)))
+        empty = arm.npz(tmp_path / "empty.npz", t=np.zeros(0), **nothing)
+        result = grid("identify", "iiwa14", empty, code=2)
+        assert f"warning: {empty}: there is not one row in it" in result.stderr
+        result = grid("identify", "iiwa14", good, empty, "--folds", 0)
+        assert f"warning: {empty}: there is not one row in it" in result.stderr
+        log = arm.npz(tmp_path / "nan.npz", q=np.nan * arm.data["q"])
+        result = grid("identify", "iiwa14", log, code=2)
+        assert "8,000 of 8,000 rows are left out" in result.stderr
+        assert "long enough" not in result.stderr
 
     def test_outputs(self, arm: Simulated, tmp_path: Path) -> None:
         log = arm.npz(tmp_path / "log.npz")

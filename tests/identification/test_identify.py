@@ -280,7 +280,7 @@ def _cut(**changes):
         ),
         (
             _cut(**dict.fromkeys(("q", "qd", "qdd", "tau"), lambda a: a[:8])),
-            "8 samples of 7 torques are too few for 69 base parameters",
+            "8 times 7 torques are too few for 69 base parameters",
         ),
         (
             _cut(**dict.fromkeys(("q", "qd", "qdd", "tau"), lambda a: a[:0])),

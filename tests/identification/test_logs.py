@@ -376,9 +376,9 @@ class TestRefusals:
     def test_missing_time_only_where_it_is_needed(self, tmp_path: Path) -> None:
         path = self.npz(tmp_path, t=None)
         same(open_log(path, ARM), recorded())
-        assert "time (or t) is missing, which is needed: a filter" in error(path, cutoff=5.0)
+        assert "time (or t) is missing, which is needed for a filter" in error(path, cutoff=5.0)
         path = self.npz(tmp_path, t=None, qdd=None)
-        assert "qdd is missing, and comes from differences" in error(path)
+        assert "which is needed for differences, for there is no qdd" in error(path)
 
     def test_options(self, tmp_path: Path) -> None:
         path = self.npz(tmp_path)

@@ -202,3 +202,18 @@ def test_colours_are_the_pages() -> None:
 )
 def test_numbers_are_short(value: float | None, text: str) -> None:
     assert _short(value) == text
+
+
+def test_samples_are_counted_before_they_are_thinned_out() -> None:
+    """As many as there were, whatever number of them is left."""
+    robot = slider()
+    whole = next(recorded(robot, timed=False))
+    seen = ShownSamples([])
+    seen._look(
+        Samples(*(np.resize(x, (1901, 2)) for x in (whole.q, whole.qd, whole.qdd, whole.tau)))
+    )
+    shown = seen.shown()
+    assert (shown.count, shown.every, len(shown.q)) == (1901, 2, 951)
+    report = made()
+    report.samples._best = seen._best
+    assert report._shown() == "1,901 consecutive samples, one in 2 of them"
