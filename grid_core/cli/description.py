@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grid_core.cli.options import FilePath, example, grid_command
+from grid_core.cli.options import FilePath, example, expanded, grid_command
 from grid_core.cli.output import print_json, say
 from grid_core.wording import near
 
@@ -27,8 +27,8 @@ def command() -> None:
 
 
 @grid_command("identity", "grid description identity robots/my_arm")
-@click.argument("directory", metavar="DIR", type=FilePath())
-def identity(directory: Path) -> None:
+@click.argument("directory", metavar="DIR")
+def identity(directory: str) -> None:
     """Print the identity of DIR, and DIR.
 
     That is a SHA-256 over its manifest and every file that the manifest registers. Files that
@@ -36,7 +36,8 @@ def identity(directory: Path) -> None:
     """
     from grid_core.description import description_identity  # noqa: PLC0415 - not for --help
 
-    say(f"{description_identity(directory)} {directory}")
+    # As it was typed, to the letter: programs compare the line.
+    click.echo(f"{description_identity(expanded(directory, 'DIR'))} {directory}")
 
 
 @grid_command("check", "grid description check robots/my_arm")
