@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grid_core.cli.find_robot import find_robot
-from grid_core.cli.options import COUNT, FilePath, grid_command, json_flag, robot_argument
+from grid_core.cli.options import COUNT, SEED, FilePath, grid_command, json_flag, robot_argument
 from grid_core.cli.output import error_console, print_json, print_table, say
 from grid_core.cli.states_file import check_folder, check_npz
 from grid_core.errors import OptionError
@@ -71,7 +71,7 @@ OPERATIONS = ["inverse_dynamics_regressor", "inverse_dynamics_regressor_packed"]
 @click.option(
     "--starts", type=COUNT, default=2, show_default=True, help="Random motions to improve."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random motions.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random motions.")
 @json_flag
 def command(robot: str, output: Path, as_json: bool, **o: Any) -> None:
     """Find an exciting trajectory within a robot's limits.

@@ -14,6 +14,7 @@ from grid_core.cli.find_robot import find_robot
 from grid_core.cli.guard import Session
 from grid_core.cli.options import (
     COUNT,
+    SEED,
     FilePath,
     base_option,
     grid_command,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from grid_core.bench.robot import Robot
     from grid_core.handle import RobotHandle
     from grid_core.identification.logs import Log
-    from grid_core.identification.logs_summary import LogSummary
+    from grid_core.identification.logs_summary import FileSummary, LogSummary
     from grid_core.identification.result import IdentificationResult
     from grid_core.identification.urdf_writer import WrittenUrdf
 
@@ -47,6 +48,8 @@ __all__ = ["command"]
 
 FRICTION = "viscous,coulomb"
 NONE = "none"
+_MANY = 0.2
+"""Part of a file's rows that are not left out in silence."""
 OPERATIONS = ["inverse_dynamics_regressor", "regressor_gram"]
 
 
@@ -95,7 +98,7 @@ OPERATIONS = ["inverse_dynamics_regressor", "regressor_gram"]
 )
 @click.option(
     "--folds",
-    type=click.IntRange(0),
+    type=SEED,
     default=5,
     show_default=True,
     help="Groups of trajectories that are held out in turn; 0: none.",
@@ -258,10 +261,24 @@ def _tell_excluded(summary: LogSummary) -> None:
             what = "differences" if summary.cutoff is None else "the filter"
             _warn(
                 f"{file.path}: no recording in it is long enough for {what}: all of {usable:,} "
-                "rows are at the ends of one"
+                f"rows are at the ends of one{_cut(file)}"
+            )
+        elif file.edges > _MANY * usable:
+            _warn(
+                f"{file.path}: {file.edges:,} of {usable:,} rows are left out, at the ends of "
+                f"recordings{_cut(file)}"
             )
         if summary.complete and not file.rows:
             _warn(f"{file.path}: there is not one row in it")
+
+
+def _cut(file: FileSummary) -> str:
+    if file.recordings < 2:
+        return ""
+    return (
+        f"; there are {file.recordings:,}, for another begins where time skips more than one and a "
+        "half steps"
+    )
 
 
 def _write(

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import cmp_using, field, frozen
 
-from grid_core.errors import OperationRefused, OptionError
+from grid_core.errors import ArgumentError, OperationRefused, OptionError
 from grid_core.identification.blas import one_blas_thread
 from grid_core.identification.excitation_bounds import bounds
 from grid_core.identification.excitation_entries import Entries
 from grid_core.identification.excitation_search import STAGES, Search, Shapes
+from grid_core.identification.options import is_count, is_finite
+from grid_core.wording import brief
 
 if TYPE_CHECKING:
     import os
@@ -161,6 +163,7 @@ def excite(
     Raises:
         OperationRefused: the base floats, a joint has several coordinates, or no motion was found
             whose torques keep to their limits.
+        ArgumentError: `robot` is no handle.
         OptionError: an option of a value that it cannot have, or SciPy is not installed.
     """
     with one_blas_thread():
@@ -192,6 +195,10 @@ def _excite(
     progress: Callable[[float], None] | None,
 ) -> Excitation:
     _check(robot, period=period, harmonics=harmonics, rate=rate, starts=starts)
+    if not is_count(seed, 0):
+        raise OptionError(f"seed must be an integer from 0 on; got {brief(seed)}")
+    if not is_finite(gravity):
+        raise OptionError(f"gravity must be finite; got {brief(gravity)}")
     limits = bounds(robot.model, margin=margin, acceleration=acceleration)
     rng = np.random.default_rng(seed)
     coarse, fine = (
@@ -242,20 +249,24 @@ def _judge(search: Search, X: Array) -> tuple[float, FourierSeries | None]:
 
 
 def _check(robot: RobotHandle, *, period: float, harmonics: int, rate: float, starts: int) -> None:
+    if not hasattr(robot, "model"):
+        raise ArgumentError(
+            f"excite: robot must be a handle, as load_robot gives it; got {brief(robot)}"
+        )
     for name, value in (("period", period), ("rate", rate)):
-        if not (np.isfinite(value) and value > 0.0):
-            raise OptionError(f"{name} must be above 0; got {value}")
-    if harmonics < 3:
+        if not (is_finite(value) and value > 0.0):
+            raise OptionError(f"{name} must be above 0; got {brief(value)}")
+    if not is_count(harmonics, 3):
         raise OptionError(
-            f"harmonics must be at least 3, or nothing is left to choose; got {harmonics}"
+            f"harmonics must be at least 3, or nothing is left to choose; got {brief(harmonics)}"
         )
     if rate < 2.0 * harmonics / period:
         raise OptionError(
             f"rate must be above {2.0 * harmonics / period:g} Hz, twice the highest frequency; got "
             f"{rate:g} Hz"
         )
-    if starts < 1:
-        raise OptionError(f"starts must be at least 1; got {starts}")
+    if not is_count(starts, 1):
+        raise OptionError(f"starts must be at least 1; got {brief(starts)}")
     if robot.dtype != np.float64:
         raise OptionError(
             f"an exciting trajectory is looked for in float64, and {robot.name!r} was loaded as "

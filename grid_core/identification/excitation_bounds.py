@@ -8,8 +8,9 @@ import numpy as np
 from attrs import cmp_using, field, frozen
 
 from grid_core.errors import OperationRefused, OptionError
+from grid_core.identification.options import is_finite
 from grid_core.model.types import JointKind
-from grid_core.wording import listing
+from grid_core.wording import brief, listing
 
 if TYPE_CHECKING:
     from grid_core.model.types import Array, Joint, RobotModel
@@ -60,10 +61,10 @@ def bounds(model: RobotModel, *, margin: float, acceleration: float | None) -> B
         OperationRefused: the base floats, or a joint has more than one coordinate.
         OptionError: an option of a value that it cannot have, or limits leave a joint no room.
     """
-    if not (np.isfinite(margin) and 0.0 <= margin < 1.0):
-        raise OptionError(f"margin must be at least 0 and below 1; got {margin}")
-    if acceleration is not None and not (np.isfinite(acceleration) and acceleration > 0.0):
-        raise OptionError(f"acceleration must be above 0; got {acceleration}")
+    if not (is_finite(margin) and 0.0 <= margin < 1.0):
+        raise OptionError(f"margin must be at least 0 and below 1; got {brief(margin)}")
+    if acceleration is not None and not (is_finite(acceleration) and acceleration > 0.0):
+        raise OptionError(f"acceleration must be above 0; got {brief(acceleration)}")
     _refuse_wide(model)
     free = np.array([_free(joint) for joint in model.joints if joint.v_start is not None])
     lower, upper = np.full(model.nv, -np.inf), np.full(model.nv, np.inf)

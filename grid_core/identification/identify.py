@@ -12,6 +12,7 @@ from grid_core.identification.base_parameters import base_parameters
 from grid_core.identification.blas import one_blas_thread
 from grid_core.identification.estimate import estimate
 from grid_core.identification.information import Accumulator
+from grid_core.identification.options import is_count, is_finite
 from grid_core.identification.regressor import Layout
 from grid_core.identification.result import METHODS, IdentificationResult
 from grid_core.identification.samples import Samples, checked, split_at_gaps
@@ -139,13 +140,9 @@ def _check_options(
         raise OptionError(
             f"identify: there is no method {brief(method)}{hint}; there are {listing(METHODS)}"
         )
-    if not isinstance(folds, int | np.integer) or folds < 0:
+    if not is_count(folds, 0):
         raise OptionError(f"identify: folds must be a count; got {brief(folds)}")
-    if prior_weight is not None and not (_is_finite(prior_weight) and prior_weight > 0.0):
+    if prior_weight is not None and not (is_finite(prior_weight) and prior_weight > 0.0):
         raise OptionError(f"identify: prior_weight must be positive; got {brief(prior_weight)}")
-    if not _is_finite(gravity):
+    if not is_finite(gravity):
         raise OptionError(f"identify: gravity must be finite; got {brief(gravity)}")
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, float | int | np.floating | np.integer) and bool(np.isfinite(value))

@@ -10,14 +10,15 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
 from attrs import field, frozen
 
-from grid_core.errors import InputError, OptionError
+from grid_core.errors import ArgumentError, InputError, OptionError
 from grid_core.identification.logs_columns import QUANTITIES
 from grid_core.identification.logs_stream import Preparation, Stream, count
 from grid_core.identification.logs_summary import FileSummary, LogSummary
-from grid_core.wording import listing
+from grid_core.identification.options import is_count, is_finite
+from grid_core.model.types import RobotModel
+from grid_core.wording import brief, listing
 
 if TYPE_CHECKING:
     import os
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from grid_core.identification.logs_rows import LogFile
     from grid_core.identification.samples import Samples
-    from grid_core.model.types import RobotModel
 
 __all__ = ["Log", "open_log"]
 
@@ -116,13 +116,19 @@ def open_log(
         progress: told which part has been read, of 1.
 
     Raises:
+        ArgumentError: `model` is none.
         InputError: a file is missing or of no known kind, or lacks a column or a joint.
         OptionError: an option of a value that it cannot have, or a package is not installed.
     """
-    if every < 1:
-        raise OptionError(f"every must be at least 1; got {every}")
-    if cutoff is not None and not (np.isfinite(cutoff) and cutoff > 0.0):
-        raise OptionError(f"cutoff must be above 0 Hz; got {cutoff}")
+    if not isinstance(model, RobotModel):
+        raise ArgumentError(
+            f"open_log: model must be a robot's, as handle.model; got {brief(model)}"
+        )
+    for name, value in (("every", every), ("chunk", chunk)):
+        if not is_count(value, 1):
+            raise OptionError(f"{name} must be at least 1; got {brief(value)}")
+    if cutoff is not None and not (is_finite(cutoff) and cutoff > 0.0):
+        raise OptionError(f"cutoff must be above 0 Hz; got {brief(cutoff)}")
     many = paths if isinstance(paths, (list, tuple)) else [paths]
     files = tuple(_open(Path(path), model) for path in many)  # type: ignore[arg-type]
     if not files:

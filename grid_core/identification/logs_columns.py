@@ -180,7 +180,7 @@ def _find(
     if len(missing) == len(wanted) and quantity not in NEEDED:
         return None
     raise InputError(
-        f"{path}: column {_few([repr(name) for name in missing])} missing"
+        f"{path}: column{'s' * (len(missing) > 1)} {_few([repr(name) for name in missing])} missing"
         f"{'' if by_number else f' (or {quantity}0, {quantity}1, ...)'}; the header has "
         f"{_few(header)}"
     )

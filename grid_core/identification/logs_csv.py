@@ -185,13 +185,21 @@ def open_csv(path: Path, model: RobotModel) -> CsvLog:
         text = line.decode("utf-8-sig").strip("\r\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: the header is not UTF-8") from error
-    if not text.strip():
-        raise InputError(f"{path}: there is no header in line 1, such as time,q0,...,tau0,...")
     delimiter = max(_DELIMITERS, key=text.count)
-    header = _cells(text, delimiter)
+    header = _cells(text, delimiter) if text.strip() else []
+    if all(map(_is_number, header)):
+        raise InputError(f"{path}: there is no header in line 1, such as time,q0,...,tau0,...")
     return CsvLog(
         path, match_table(path, header, model), tuple(header), delimiter, path.stat().st_size
     )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 @functools.cache

@@ -275,6 +275,21 @@ class TestRefusals:
         result = grid("identify", "iiwa14", log, code=2)
         assert "no recording in it is long enough for differences: all of 2" in result.stderr
 
+    def test_recordings_that_uneven_times_cut_short_are_told(
+        self, arm: Simulated, tmp_path: Path
+    ) -> None:
+        time = arm.time + np.where(np.arange(len(arm.time)) % 7, 0.0, 0.4 / RATE)
+        log = arm.npz(tmp_path / "log.npz", t=time, qd=None, qdd=None)
+        result = grid("identify", "iiwa14", log, "--folds", 0)
+        assert result.stderr == ""
+        time = arm.time + np.where(np.arange(len(arm.time)) % 7, 0.0, 0.8 / RATE)
+        log = arm.npz(tmp_path / "log.npz", t=time, qd=None, qdd=None)
+        result = grid("identify", "iiwa14", log, "--folds", 0)
+        assert (
+            "of 8,000 rows are left out, at the ends of recordings; there are 1," in result.stderr
+        )
+        assert "another begins where time skips more than one and a half steps" in result.stderr
+
     def test_logs_of_nothing_are_named(self, arm: Simulated, tmp_path: Path) -> None:
         good = arm.npz(tmp_path / "good.npz")
         nothing = dict.fromkeys(NAMES, np.zeros((0, 7)))

@@ -9,7 +9,7 @@ from attrs import evolve
 
 import grid_core
 from grid_core.assets import asset_path
-from grid_core.errors import GridError, OperationRefused, OptionError
+from grid_core.errors import ArgumentError, GridError, OperationRefused, OptionError
 from grid_core.identification import excitation
 from grid_core.identification.base_parameters import base_parameters
 from grid_core.identification.excitation import Excitation, excite
@@ -234,6 +234,11 @@ class TestRefusals:
             ({"starts": 0}, "starts must be at least 1"),
             ({"margin": 1.0}, "margin must be at least 0 and below 1"),
             ({"acceleration": -1.0}, "acceleration must be above 0"),
+            ({"acceleration": "low"}, "acceleration must be above 0; got 'low'"),
+            ({"period": "long"}, "period must be above 0; got 'long'"),
+            ({"harmonics": 4.5}, "harmonics must be at least 3.*; got 4.5"),
+            ({"seed": -1}, "seed must be an integer from 0 on; got -1"),
+            ({"gravity": np.nan}, "gravity must be finite; got nan"),
         ],
     )
     def test_options(self, arm: Any, options: dict[str, Any], text: str) -> None:
@@ -250,6 +255,12 @@ class TestRefusals:
         rigid = grid_core.load_robot(HAND_MADE["one_body"].load(), dtype="float64")
         with pytest.raises(OperationRefused, match="no joint to move"):
             excite(rigid)
+
+    def test_what_is_no_robot(self) -> None:
+        with pytest.raises(
+            ArgumentError, match=r"excite: robot must be a handle, .*; got 'iiwa14'"
+        ):
+            excite("iiwa14")  # type: ignore[arg-type]
 
     def test_float32(self) -> None:
         robot = grid_core.load_robot(asset_path("iiwa14"), dtype="float32")

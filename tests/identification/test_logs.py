@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from grid_core.assets import asset_path
-from grid_core.errors import GridError, InputError, OptionError
+from grid_core.errors import ArgumentError, GridError, InputError, OptionError
 from grid_core.identification import logs_csv
 from grid_core.identification.extra import require
 from grid_core.identification.logs import open_log
@@ -316,6 +316,8 @@ class TestRefusals:
         assert "line 31 is not UTF-8" in error(path)
         path.write_text("")
         assert "no header" in error(path)
+        path.write_text("0.0,1.5,-2e-3\n0.1,1.5,-2e-3\n", encoding="utf-8")
+        assert "there is no header in line 1" in error(path)
 
     @pytest.mark.parametrize("chunk", [10, 1000])
     def test_time_that_does_not_advance(self, tmp_path: Path, chunk: int) -> None:
@@ -383,6 +385,10 @@ class TestRefusals:
     def test_options(self, tmp_path: Path) -> None:
         path = self.npz(tmp_path)
         assert "every must be at least 1" in error(path, every=0)
+        assert "every must be at least 1; got 1.5" in error(path, every=1.5)
+        assert "cutoff must be above 0 Hz; got 'low'" in error(path, cutoff="low")
+        with pytest.raises(ArgumentError, match=r"model must be a robot's, as handle\.model"):
+            open_log(path, "iiwa14")  # type: ignore[arg-type]
         assert "cutoff must be above 0 Hz" in error(path, cutoff=-1.0)
         assert "below half the sampling rate of 100 Hz; got 50 Hz" in error(path, cutoff=50.0)
 
