@@ -22,6 +22,7 @@ from attrs import define, evolve, field, frozen
 from grid_core.errors import OptionError
 from grid_core.identification.extra import require
 from grid_core.model.configuration import difference
+from grid_core.model.types import JointKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +116,7 @@ class Filtering:
 
     def apply(self, signals: Signals) -> Signals:
         """Return the signals filtered and with both derivatives, as many samples as before."""
-        filtered = signals
+        signals = filtered = evolve(signals, q=_unwrapped(self.model, signals.q))
         if self.cutoff is not None:
             filtered = Signals(
                 time=signals.time,
@@ -213,6 +214,17 @@ class Recording:
         self._passed += len(done)
         if skip < len(done):
             yield done[skip :: self.every]
+
+
+def _unwrapped(model: RobotModel, q: Array) -> Array:
+    """Return q without the jumps of continuous joints that were recorded within one turn."""
+    kind = JointKind.CONTINUOUS
+    at = [j.q_start for j in model.joints if j.q_start is not None and j.kind is kind]
+    if not at:
+        return q
+    result = q.copy()
+    result[:, at] = np.unwrap(q[:, at], axis=0)
+    return result
 
 
 def _rate(model: RobotModel, q: Array, time: Array) -> Array:

@@ -10,7 +10,8 @@ from grid_core.assets import asset_path
 from grid_core.identification import filtering
 from grid_core.identification.filtering import ORDER, Filtering, Recording, Signals
 from grid_core.identification.logs import open_log
-from grid_core.model import integrate, load_urdf
+from grid_core.model import integrate, load_urdf, load_urdf_string
+from tests.support import urdf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,3 +138,29 @@ def test_a_recording_shorter_than_its_ends_gives_nothing() -> None:
     signals = Signals(np.arange(50) * STEP, x, x, x, x)
     assert [*recording.push(signals), *recording.end()] == []
     assert recording.dropped == 50
+
+
+@pytest.mark.parametrize("cutoff", [None, 20.0])
+@pytest.mark.parametrize("least", [-np.pi, 0.0])
+def test_continuous_joints_may_be_recorded_within_a_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cutoff: float | None, least: float
+) -> None:
+    """Also across pieces; a revolute joint's numbers are left as they are."""
+    links = [urdf.link("base"), urdf.link("wheel", 1.0), urdf.link("arm", 1.0)]
+    joints = [
+        urdf.joint("spin", "continuous", "base", "wheel", axis=(0, 0, 1)),
+        urdf.joint("bend", "revolute", "wheel", "arm", axis=(0, 1, 0)),
+    ]
+    model = load_urdf_string(urdf.robot("turntable", *links, *joints))
+    t = np.arange(9000) * STEP
+    q = np.stack([9.0 * t + np.sin(3.0 * t), 8.0 * np.sin(t)], axis=1)
+    data = {"t": t, "q": q, "tau": np.cos(q)}
+    _, truth = read(tmp_path / "log.npz", data, model=model, cutoff=cutoff)
+    data["q"] = np.stack([(q[:, 0] - least) % (2.0 * np.pi) + least, q[:, 1]], axis=1)
+    monkeypatch.setattr(filtering, "_BATCH", 2000)
+    _, found = read(tmp_path / "log.npz", data, model=model, cutoff=cutoff, chunk=700)
+    for name, atol in (("qd", 1e-7), ("qdd", 1e-4), ("tau", 0.0), ("time", 0.0)):
+        np.testing.assert_allclose(found[name], truth[name], rtol=0.0, atol=atol, err_msg=name)
+    off = (found["q"] - truth["q"]) / (2.0 * np.pi)
+    np.testing.assert_allclose(off[:, 0], np.round(off[:, 0]), atol=1e-9)
+    np.testing.assert_allclose(off[:, 1], 0.0, atol=1e-9)
