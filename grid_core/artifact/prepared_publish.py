@@ -11,13 +11,23 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import json
 import os
 import re
 import secrets
 import shutil
+import stat
 from typing import TYPE_CHECKING
 
-from grid_core.artifact.prepared_manifest import CODE, DESCRIPTOR, HEADER, LAUNCH, MANIFEST
+from grid_core.artifact.prepared_manifest import (
+    CODE,
+    DESCRIPTOR,
+    FORMAT,
+    HEADER,
+    LAUNCH,
+    MANIFEST,
+)
+from grid_core.description.strict_json import MAX_BYTES
 from grid_core.errors import ArtifactError
 
 if TYPE_CHECKING:
@@ -30,6 +40,8 @@ _EXCHANGE = 2
 """RENAME_EXCHANGE."""
 _AT_FDCWD = -100
 _OWN = frozenset({MANIFEST, DESCRIPTOR, HEADER, LAUNCH, CODE})
+_CODE_FILE = re.compile(rf"{CODE}/[\w-]+/[\w-]+\.[\w-]+\.(o|cubin|ptx)")
+"""What a backend's file is called, where the document cannot say any more which there are."""
 
 
 @contextlib.contextmanager
@@ -43,7 +55,10 @@ def locked(place: Path) -> Iterator[None]:
 
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(place.parent / f".{place.name}.lock")
+        path = place.parent / f".{place.name}.lock"
+        # Where this fails filelock may try for ever.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
+        lock = filelock.FileLock(path)
         lock.acquire()
     except (OSError, NotImplementedError) as error:
         reason = str(error) or type(error).__name__
@@ -62,18 +77,63 @@ def require_replaceable(place: Path) -> None:
         ArtifactError: it is no folder, or has other files in it.
     """
     try:
-        names = [found.name for found in place.iterdir()]
+        folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
         return
     except OSError as error:
         raise ArtifactError(f"cannot be built here: {error.strerror}", directory=place) from error
-    foreign = sorted(name for name in names if name not in _OWN or MANIFEST not in names)
-    if foreign:
+    try:
+        foreign = _foreign(folder)
+    except FileNotFoundError:  # another builder replaces it; who holds the lock looks again
+        return
+    except OSError as error:
+        raise ArtifactError(f"cannot be built here: {error.strerror}", directory=place) from error
+    finally:
+        os.close(folder)
+    if foreign is not None:
         raise ArtifactError(
-            f"{foreign[0]!r} is in this folder, which a new artifact would replace; "
+            f"{foreign!r} is in this folder, which a new artifact would replace; "
             "choose an empty folder or a new one",
             directory=place,
         )
+
+
+def _foreign(folder: int) -> str | None:
+    """Return the path of something that no builder put into an opened folder."""
+    names = sorted(os.listdir(folder))
+    for name in names:
+        if name not in _OWN or MANIFEST not in names:
+            return name
+        is_folder = stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+        if is_folder is not (name == CODE):
+            return name
+    if not names:
+        return None
+    with os.fdopen(os.open(MANIFEST, os.O_RDONLY | os.O_NONBLOCK, dir_fd=folder), "rb") as file:
+        document = file.read(MAX_BYTES)
+    if f'"{FORMAT}"'.encode() not in document:
+        return MANIFEST
+    listed = _listed(document)
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for above, folders, files, opened in os.fwalk(CODE, onerror=fail, dir_fd=folder):
+        modes = {n: os.stat(n, dir_fd=opened, follow_symlinks=False).st_mode for n in folders}
+        for name in [*files, *(n for n, mode in modes.items() if not stat.S_ISDIR(mode))]:
+            path = f"{above}/{name}"
+            if not (_CODE_FILE.fullmatch(path) if listed is None else path in listed):
+                return path
+    return None
+
+
+def _listed(document: bytes) -> frozenset[str] | None:
+    """Return the files that a document lists; None where it is damaged."""
+    try:
+        files = json.loads(document)["files"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return frozenset(files) if isinstance(files, dict) else None
 
 
 def publish(place: Path, files: Mapping[str, bytes]) -> None:
@@ -160,6 +220,10 @@ def exchange(one: Path, other: Path) -> None:
 
 def _sweep(place: Path) -> None:
     left = re.compile(rf"\.{re.escape(place.name)}\.[0-9a-f]{{16}}\.part")
-    for found in list(place.parent.iterdir()):
+    try:
+        beside = list(place.parent.iterdir())
+    except OSError:  # a folder that may be written to and not be listed
+        return
+    for found in beside:
         if left.fullmatch(found.name):
             shutil.rmtree(found, ignore_errors=True)

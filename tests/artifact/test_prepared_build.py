@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import grid_core
 from grid_core.artifact.prepared_header import read_header
-from grid_core.errors import DescriptorMismatch, OptionError, UnknownAlgorithm
+from grid_core.errors import ArtifactError, DescriptorMismatch, OptionError, UnknownAlgorithm
 from tests.artifact.prepared import ARM, OTHER, build
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_an_artifact_can_have_every_option_that_a_load_has() -> None:
@@ -161,3 +159,49 @@ def test_an_unknown_backend_is_named(tmp_path: Path) -> None:
 def test_the_folder_must_be_a_folder(bad: Any) -> None:
     with pytest.raises(OptionError, match="directory must be a folder"):
         build(bad)
+
+
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        (["notes.txt"], "notes.txt"),
+        (["artifact.json"], "artifact.json"),
+        (["artifact.json", "code/cpu/main.c"], "artifact.json"),
+        (["artifact.json", "launch.txt", "grid.cuh"], "artifact.json"),
+        (["code/main.c"], "code"),
+    ],
+)
+def test_what_others_put_there_is_never_replaced(
+    tmp_path: Path, files: list[str], named: str
+) -> None:
+    """Names that an artifact has too are not enough: its document says whose it is."""
+    place = tmp_path / "a"
+    for name in files:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text('{"name": "mine"}')
+    with pytest.raises(ArtifactError, match=f"'{named}' is in this folder.* choose an empty"):
+        build(place)
+    assert {(place / name).read_text() for name in files} == {'{"name": "mine"}'}
+
+
+@pytest.mark.parametrize("document", ["sound", "damaged"])
+def test_notes_among_the_code_are_never_deleted(tmp_path: Path, document: str) -> None:
+    place = build(tmp_path / "a").directory
+    if document == "damaged":
+        data = (place / "artifact.json").read_bytes()
+        (place / "artifact.json").write_bytes(data[: len(data) - 9])
+        assert not build(place).reused
+        (place / "artifact.json").write_bytes(data[: len(data) - 9])
+    notes = place / "code" / "cpu" / "notes.txt"
+    notes.write_text("mine")
+    with pytest.raises(ArtifactError, match=r"'code/cpu/notes\.txt' is in this folder"):
+        build(place, OTHER)
+    assert notes.read_text() == "mine"
+    notes.unlink()
+    assert not build(place, OTHER).reused
+
+
+def test_a_folder_without_locks_is_refused_at_once() -> None:
+    """It takes no files at all; a lock would be tried for again and again."""
+    with pytest.raises(ArtifactError, match=r"cannot be locked: .*No such file"):
+        build(Path("/proc/grid-artifact"))

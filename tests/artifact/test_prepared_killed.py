@@ -87,6 +87,9 @@ def test_what_is_not_an_artifact_is_never_replaced(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match=r"'thesis\.tex' is in this folder"):
         build(place)
     (place / "thesis.tex").rename(tmp_path / "thesis.tex")
+    with pytest.raises(ArtifactError, match=r"'artifact\.json' is in this folder"):
+        build(place)
+    (place / "artifact.json").unlink()
     assert build(place).operations == ("crba", "forward_dynamics")
 
 
