@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from grid_backend_cuda.cards import USUAL, multiprocessor_bytes
+from grid_backend_cuda.cards import USUAL, block_bytes, multiprocessor_bytes
 from grid_backend_cuda.emit import Chunk, Real
 from grid_backend_cuda.split import Split, split_program
 
@@ -57,6 +57,9 @@ _SPLIT_WARPS = 4
 _SPLIT_WIDE_WARPS = (5, 4)
 """The same for wide results, in the order in which they are tried: the trunk, which others wait
 for, has one of its own if shared memory allows."""
+_HUGE_OPERATIONS = 30_000
+"""Operations from which parts that fit a multiprocessor but once are still better than a whole,
+which spills by the hundred kilobytes and takes the assembler many minutes."""
 _SMALL_LIVE_BYTES = 4 * 32, 4 * 58
 _SMALL_BLOCKS, _SMALL_WARPS = 8, 32
 """Blocks of four warps that small programs fit without a spill, in 64 registers a thread: left
@@ -286,7 +289,8 @@ def map_split(program: Program, real: Real, arch: str) -> SplitMapping | None:
             mapping = _lay_out(program, real, split, chunks, buffers)
             if mapping.shared_bytes(real) <= most:
                 return mapping
-    return None
+    huge = program.counts.operations > _HUGE_OPERATIONS
+    return mapping if huge and mapping.shared_bytes(real) <= block_bytes(arch) else None
 
 
 def _lay_out(

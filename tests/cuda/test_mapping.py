@@ -177,6 +177,15 @@ def test_wide_outputs_that_do_not_fit_twice_stay_whole() -> None:
     assert isinstance(map_program(found.program, found.real, "sm_120"), Mapping)
 
 
+def test_a_huge_program_is_split_where_its_parts_fit_once() -> None:
+    """Whole, it would take the assembler many minutes."""
+    found = source("humanoid", "forward_dynamics_gradient")
+    assert isinstance(found.mapping, SplitMapping)
+    assert found.program.counts.operations > 30_000
+    assert found.mapping.shared_bytes(found.real) <= 227 * 1024
+    assert isinstance(map_program(found.program, found.real, "sm_120"), Mapping)
+
+
 def test_a_result_that_is_too_long_for_registers_is_put_down_value_by_value() -> None:
     found = source("iiwa14", "inverse_dynamics_gradient", "float32", ("qdd",))
     assert isinstance(found.mapping, Mapping)
