@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build_artifact"]
 
+_ARCHITECTURES = ("sm_80", "sm_90", "sm_120")
 _HEADER_MODULES = ("grid_core", "grid_backend_cuda")
 """Whose source the header follows from."""
 
@@ -64,7 +65,7 @@ def build_artifact(
     calls: Mapping[str, Any] | None = None,
     dtype: Any = DEFAULT_DTYPE,
     backends: str | Sequence[str] = ("cpu", "cuda"),
-    architectures: str | Sequence[str] = ("sm_80", "sm_90", "sm_120"),
+    architectures: str | Sequence[str] = _ARCHITECTURES,
     instruction_sets: str | Sequence[str] | None = None,
     ee_joint_names: str | Sequence[str] | None = None,
     output_convention: str = "pinocchio",
@@ -159,6 +160,8 @@ def build_artifact(
     wanted = read_names(backends, "backends") or ()
     if instruction_sets is not None and "cpu" not in wanted:
         raise OptionError(f"instruction_sets are the backend cpu's; backends are {listing(wanted)}")
+    if tuple(chosen["cuda"] or ()) != _ARCHITECTURES and "cuda" not in wanted:
+        raise OptionError(f"architectures are the backend cuda's; backends are {listing(wanted)}")
     found = find_backends(wanted, chosen, options, plugins)
     request = _request(model, options, found, read_calls(calls), plugins)
     return _build(place, request, expected_descriptor_id)

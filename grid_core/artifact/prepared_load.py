@@ -164,6 +164,8 @@ def _usable(
         raise
     except BackendError as error:
         raise ArtifactIncompatible(str(error), directory=where) from error
+    except ImportError as error:
+        raise BackendUnavailable(f"the backend {name!r} cannot run here: {error}") from error
     except Exception as error:
         raise ArtifactCorrupt(
             f"backends: the targets of {name!r} are not described as the backend does it: "

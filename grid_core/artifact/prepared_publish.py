@@ -144,6 +144,7 @@ def publish(place: Path, files: Mapping[str, bytes]) -> None:
     """
     staging = place.parent / f".{place.name}.{secrets.token_hex(8)}.part"
     try:
+        _sync(place.parent)  # where that cannot be done, nothing is begun
         _write_all(staging, files)
         _swap(staging, place)
         _sync(place.parent)

@@ -67,6 +67,8 @@ class FilePath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Expand, then check as Click does."""
         name = "the path" if param is None else param.get_error_hint(ctx).strip("'")
+        if not os.fspath(value):  # a variable that was not set, which must not mean this folder
+            self.fail("the path is empty", param, ctx)
         return super().convert(expanded(os.fsdecode(value), name), param, ctx)
 
 

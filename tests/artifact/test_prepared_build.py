@@ -131,6 +131,7 @@ def test_the_header_has_the_optional_inputs_that_are_prepared(tmp_path: Path) ->
         ({"backends": "reference"}, "'reference' cannot compile ahead; there are cpu and cuda"),
         ({"instruction_sets": "x86-64-v9"}, "'x86-64-v9' cannot be compiled for .* x86-64-v3"),
         ({"instruction_sets": "native", "backends": "cuda"}, "are the backend cpu's; backends are"),
+        ({"architectures": "sm_90"}, "are the backend cuda's; backends are cpu"),
         ({"instruction_sets": 3}, "instruction_sets must be a name or a list of names"),
         ({"calls": ["f_ext"]}, "calls must be a map"),
         ({"calls": {"crba": True}}, "calls must be a map"),

@@ -16,6 +16,8 @@ from grid_core.artifact.prepared_model import model_from, model_record
 from grid_core.descriptor import describe
 from grid_core.errors import (
     ArgumentError,
+    ArtifactIncompatible,
+    BackendUnavailable,
     HandleClosed,
     InputError,
     OperationNotLoaded,
@@ -292,3 +294,16 @@ def test_every_field_of_a_port_is_saved() -> None:
 def test_wrong_options_of_a_load_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         grid_core.load_artifact(small(), **options)
+
+
+def test_a_backend_that_cannot_be_imported_is_not_the_artifacts_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: Any) -> str:
+        raise ImportError("libLLVM.so: cannot open shared object file")
+
+    monkeypatch.setattr("grid_backend_cpu.plugin.CpuBackend.prepared_target", broken)
+    with pytest.raises(BackendUnavailable, match=r"'cpu' cannot run here: libLLVM\.so"):
+        grid_core.load_artifact(small(), backend="cpu")
+    with pytest.raises(ArtifactIncompatible, match=r"none of its backends .* libLLVM\.so"):
+        grid_core.load_artifact(small())

@@ -67,3 +67,10 @@ def test_nobody_s_home(fails: Any, home: Path) -> None:
     assert "ROBOT='~no-such-user/arm.urdf': there is no user with a home folder" in line
     line = fails("run", "crba", "go2", "--input", "~no-such-user/q.npz")
     assert line.startswith("error: --input='~no-such-user/q.npz': there is no user")
+
+
+def test_nothing_is_no_path(grid: Grid, home: Path) -> None:
+    """A variable that is not set must not mean the folder one is in."""
+    del home
+    said = grid("artifact", "build", "iiwa14", "", code=2).stderr
+    assert "the path is empty" in said
