@@ -150,7 +150,7 @@ def test_invalid_ids_change_nothing(robot: str) -> None:
 
 
 def test_at_compile_time() -> None:
-    """D28, D29: all of it is constexpr."""
+    """D28, D29, D30: all of it is constexpr, so the composer cannot allocate or wait."""
     source = """
     #include "grid.cuh"
     using namespace grid::model;

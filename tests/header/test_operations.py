@@ -308,7 +308,7 @@ def test_mujoco_convention() -> None:
 
 
 def test_a_robot_without_joints() -> None:
-    """A15: widths of zero are no arrays of size zero."""
+    """A15, D42: widths of zero are no arrays of size zero."""
     text = header("one_body", algorithm_list=("forward_kinematics", "crba", "end_effector_pose"))
     source = '#include "grid.cuh"\nint main() { return grid::NUM_POS; }'
     assert compiler()
