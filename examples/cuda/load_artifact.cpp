@@ -303,8 +303,12 @@ int main(int count, char** words) {
         return 2;
     }
     try {
-        const long long batch = count > 3 ? std::stoll(words[3]) : 5;
-        if (batch < 1) throw std::runtime_error("BATCH must be at least 1");
+        long long batch = 5;
+        if (count > 3) {
+            std::istringstream given(words[3]);
+            if (!(given >> batch) || given.peek() != EOF || batch < 1)
+                throw std::runtime_error("BATCH must be an integer of at least 1");
+        }
         work(words[1], count > 2 ? words[2] : "forward_dynamics", batch);
     } catch (const std::exception& error) {
         std::cerr << "load_artifact: " << error.what() << "\n";
