@@ -115,7 +115,7 @@ def test_it_takes_the_code_that_the_loader_would(arch: str, image: str) -> None:
         (["crba", "0"], {}, "BATCH must be an integer of at least 1"),
         (["crba", "5x"], {}, "BATCH must be an integer of at least 1"),
         (["crba", "9" * 30], {}, "BATCH must be an integer of at least 1"),
-        (["crba", "many"], {}, "load_artifact: stoll"),
+        (["crba", "many"], {}, "BATCH must be an integer of at least 1"),
         (["forward_dynamics"], {"FAKE_INIT": "100"}, "the driver: CUDA_ERROR_NO_DEVICE"),
         (["forward_dynamics"], {"FAKE_LAUNCH": "1"}, "grid_forward_dynamics: CUDA_ERROR_OTHER"),
     ],
