@@ -46,7 +46,7 @@ def twists(rng, count=40):
 
 
 def test_floating_joint_follows_pinocchio():
-    """Integration and difference on SE(3), from the smallest rotations to nearly π."""
+    """D15: integration and difference on SE(3), from the smallest rotations to nearly π."""
     rng = np.random.default_rng(1)
     model = load_urdf_string(robot(link("a")), floating_base=True)
     theirs = free_flyer()
@@ -64,7 +64,7 @@ def test_floating_joint_follows_pinocchio():
 
 
 def test_spherical_joint_follows_pinocchio():
-    """Integration and difference on SO(3), local."""
+    """D15: integration and difference on SO(3), local."""
     rng = np.random.default_rng(2)
     model = load_urdf_string(robot(link("a"), link("b"), joint("j", "a", "b", "", "spherical")))
     theirs = pin.Model()
