@@ -82,11 +82,6 @@ class Staged:
     each: int = 1
     """Scalars that are written and read at a time: 2 or 4 where rows are aligned to it."""
 
-    @property
-    def contiguous(self) -> bool:
-        """Whether rows lie in shared memory as in device memory."""
-        return self.pitch == self.size
-
 
 @frozen
 class Mapping:
@@ -273,7 +268,10 @@ def _is_eager(program: Program, real: Real, longest: int) -> bool:
 
 
 def map_split(program: Program, real: Real, arch: str) -> SplitMapping | None:
-    """Parts of the robot across warps; None where that is no help, or does not fit twice."""
+    """Parts of the robot across warps; None where that is no help.
+
+    Nor is it where wide results' parts do not fit twice, unless the whole would be huge.
+    """
     chunks, start = [], 0
     for index, port in enumerate(program.outputs):
         if port.size > _WHOLE:

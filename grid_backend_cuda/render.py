@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jinja2
 from attrs import frozen
 
 from grid_backend_cuda.emit import Chunk, Real, emit
 from grid_backend_cuda.mapping import Mapping, SplitMapping, Staged
 from grid_backend_cuda.parts import Targets, emit_parts
+from grid_backend_cuda.templating import TEMPLATES, environment
 from grid_backend_cuda.trig import far_functions, reach_statements
 from grid_core.errors import BackendError
 from grid_core.program.ops import Op
 
 if TYPE_CHECKING:
+    import jinja2
+
     from grid_core.program.program import Program, ProgramPort
 
-__all__ = ["TEMPLATES", "Argument", "kernel_name", "render"]
+__all__ = ["Argument", "kernel_name", "render"]
 
-TEMPLATES = Path(__file__).parent / "templates"
 SHARED_TEMPLATE = "kernel.cu.j2"
 SPLIT_TEMPLATE = "split.cu.j2"
 _VECTORS = {"float32": ("float4", 4), "float64": ("double2", 2)}
@@ -92,24 +92,12 @@ def _template(own: str | None, name: str) -> jinja2.Template:
         BackendError: the algorithm's own cannot be read.
     """
     if own is None:
-        return _environment(TEMPLATES).get_template(name)
+        return environment(TEMPLATES).get_template(name)
     try:
         text = Path(own).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BackendError(f"the template {own} cannot be read: {error}") from error
-    return _environment(TEMPLATES, Path(own).parent).from_string(text)
-
-
-@functools.cache
-def _environment(*folders: Path) -> jinja2.Environment:
-    # CUDA C is no markup: there is nothing to escape.
-    return jinja2.Environment(  # noqa: S701
-        loader=jinja2.FileSystemLoader(folders),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    return environment(TEMPLATES, Path(own).parent).from_string(text)
 
 
 def _sources(inputs: list[Argument]) -> list[str]:

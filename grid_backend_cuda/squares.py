@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import jinja2
 from attrs import frozen
 
 from grid_backend_cuda.build import template_digest
@@ -18,8 +17,8 @@ from grid_backend_cuda.cards import block_bytes
 from grid_backend_cuda.compiler import compile_cubin, compile_ptx, compiler_version
 from grid_backend_cuda.emit import Chunk, Real, emit
 from grid_backend_cuda.launch_data import Build
-from grid_backend_cuda.render import TEMPLATES
 from grid_backend_cuda.squares_launch import CudaSquares
+from grid_backend_cuda.templating import TEMPLATES, environment
 from grid_backend_cuda.trig import far_functions
 from grid_core.artifact import fetch_build
 from grid_core.artifact.identity import source_digest
@@ -138,21 +137,17 @@ def plan_squares(segments: Sequence[int], arch: str) -> SquaresPlan:
 
 def squares_source(program: Program, plan: SquaresPlan, real: Real) -> str:
     """Render the kernel of a traced program with one output."""
-    # CUDA C is no markup: there is nothing to escape.
-    environment = jinja2.Environment(  # noqa: S701
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("squares.cu.j2").render(
-        program=program,
-        plan=plan,
-        real=real,
-        kernel=f"grid_{program.name}",
-        far_functions=far_functions(real),
-        body=_body(program, plan, real),
+    return (
+        environment(TEMPLATES)
+        .get_template("squares.cu.j2")
+        .render(
+            program=program,
+            plan=plan,
+            real=real,
+            kernel=f"grid_{program.name}",
+            far_functions=far_functions(real),
+            body=_body(program, plan, real),
+        )
     )
 
 

@@ -8,7 +8,6 @@ import importlib.metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jinja2
 from attrs import frozen
 
 from grid_backend_cuda.emit import Real
@@ -19,12 +18,15 @@ from grid_backend_cuda.header.memory import Memory
 from grid_backend_cuda.header.signature import Signature
 from grid_backend_cuda.header.staging import Stages, stages
 from grid_backend_cuda.header.tables import frame_rows, joint_rows, json_lines
+from grid_backend_cuda.templating import environment
 from grid_core.abi import input_block
 from grid_core.descriptor import describe, to_json
 from grid_core.errors import OptionError
 from grid_core.program.trace import trace
 
 if TYPE_CHECKING:
+    import jinja2
+
     from grid_core.backend import Operation
     from grid_core.header import Header
     from grid_core.program.program import Counts
@@ -118,16 +120,9 @@ def _version() -> str:
 
 @functools.cache
 def _template() -> jinja2.Template:
-    # C++ is no markup: there is nothing to escape.
-    environment = jinja2.Environment(  # noqa: S701
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.globals.update(_helpers())
-    return environment.get_template("grid.cuh.j2")
+    found = environment(Path(__file__).parent / "templates")
+    found.globals.update(_helpers())
+    return found.get_template("grid.cuh.j2")
 
 
 def _helpers() -> dict[str, Any]:
