@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-from attrs import frozen
+from attrs import define, frozen
 
 from grid_core.errors import InputError
 from grid_core.wording import listing, near
@@ -25,6 +25,7 @@ __all__ = [
     "TIME",
     "TRAJECTORY",
     "Table",
+    "TableLog",
     "column_names",
     "joint_order",
     "match_table",
@@ -74,6 +75,30 @@ class Table:
         """Every column to read."""
         own = tuple(name for names in self.columns.values() for name in names)
         return (*(n for n in (self.time, self.trajectory) if n is not None), *own)
+
+
+@define
+class TableLog:
+    """A file whose rows are those of a table."""
+
+    path: Path
+    table: Table
+
+    @property
+    def has(self) -> frozenset[str]:
+        """Its quantities, and ``time`` where it has that."""
+        time = {"time"} if self.table.time is not None else set()
+        return frozenset({*self.table.columns, *time})
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Names of what it holds beside."""
+        return self.table.ignored
+
+    @property
+    def divided(self) -> bool:
+        """Whether it has a column ``trajectory``."""
+        return self.table.trajectory is not None
 
 
 def match_table(path: Path, header: Sequence[str], model: RobotModel) -> Table:

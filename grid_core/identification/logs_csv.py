@@ -10,11 +10,11 @@ import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
-from attrs import define, field
+from attrs import define
 
 from grid_core.errors import InputError
 from grid_core.identification.extra import require
-from grid_core.identification.logs_columns import Table, match_table
+from grid_core.identification.logs_columns import TableLog, match_table
 from grid_core.identification.logs_rows import Rows
 
 if TYPE_CHECKING:
@@ -32,27 +32,13 @@ _SPELLINGS = sorted({x for text in _MISSING for x in (text, text.upper(), text.t
 
 
 @define
-class CsvLog:
+class CsvLog(TableLog):
     """A text file with a header."""
 
-    path: Path
-    table: Table
     header: tuple[str, ...]
     delimiter: str
     size: int
     """Bytes."""
-    has: frozenset[str] = field(init=False)
-    ignored: tuple[str, ...] = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        time = {"time"} if self.table.time is not None else set()
-        self.has = frozenset({*self.table.columns, *time})
-        self.ignored = self.table.ignored
-
-    @property
-    def divided(self) -> bool:
-        """Whether it has a column ``trajectory``."""
-        return self.table.trajectory is not None
 
     def place(self, row: int) -> str:
         """Return what a row is called; the header is line 1."""

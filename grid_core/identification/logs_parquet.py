@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define
 
 from grid_core.errors import InputError
 from grid_core.identification.extra import require
-from grid_core.identification.logs_columns import Table, match_table
+from grid_core.identification.logs_columns import TableLog, match_table
 from grid_core.identification.logs_rows import Rows
 
 if TYPE_CHECKING:
@@ -22,25 +22,11 @@ __all__ = ["ParquetLog", "open_parquet"]
 
 
 @define
-class ParquetLog:
+class ParquetLog(TableLog):
     """A Parquet file."""
 
-    path: Path
-    table: Table
     size: int
     """Rows."""
-    has: frozenset[str] = field(init=False)
-    ignored: tuple[str, ...] = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        time = {"time"} if self.table.time is not None else set()
-        self.has = frozenset({*self.table.columns, *time})
-        self.ignored = self.table.ignored
-
-    @property
-    def divided(self) -> bool:
-        """Whether it has a column ``trajectory``."""
-        return self.table.trajectory is not None
 
     def place(self, row: int) -> str:
         """Return what a row is called."""
