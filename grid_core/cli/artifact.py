@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grid_core.cli.comma_list import comma_list
 from grid_core.cli.options import (
+    NAMES,
     FilePath,
     base_option,
+    convention_option,
     example,
     grid_command,
     json_flag,
     robot_argument,
     strict_option,
+    targets_option,
 )
 from grid_core.cli.output import print_json, print_table, say
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_NAMES = comma_list(click.STRING)
 _folder = click.argument("directory", metavar="DIR", type=FilePath())
 _expect = click.option(
     "--expect", metavar="ID", help="The descriptor_id that the robot's descriptor must have."
@@ -53,7 +54,7 @@ def command() -> None:
 @click.option(
     "--algorithm-list",
     multiple=True,
-    callback=_NAMES,
+    callback=NAMES,
     help="Operations by name, family or `all`.  [default: all]",
 )
 @click.option(
@@ -68,31 +69,24 @@ def command() -> None:
     "--backend",
     "backends",
     multiple=True,
-    callback=_NAMES,
+    callback=NAMES,
     help="What to compile for.  [default: cpu,cuda]",
 )
 @click.option(
     "--arch",
     "architectures",
     multiple=True,
-    callback=_NAMES,
+    callback=NAMES,
     help="GPUs.  [default: sm_80,sm_90,sm_120]",
 )
 @click.option(
     "--instruction-set",
     "instruction_sets",
     multiple=True,
-    callback=_NAMES,
+    callback=NAMES,
     help="Processors, or `native`.  [default: x86-64-v3,x86-64-v4]",
 )
-@click.option(
-    "-t",
-    "--targets",
-    "ee_joint_names",
-    multiple=True,
-    callback=_NAMES,
-    help="End-effector targets: joints and fixed joints. Left out: every leaf joint.",
-)
+@targets_option
 @click.option(
     "--dtype",
     type=click.Choice(["float32", "float64"]),
@@ -100,12 +94,7 @@ def command() -> None:
     show_default=True,
     help="Precision.",
 )
-@click.option(
-    "--convention",
-    "output_convention",
-    type=click.Choice(["pinocchio", "mujoco"]),
-    help="Of q, v and results. Left out: as registered; else pinocchio.",
-)
+@convention_option
 @strict_option
 @_expect
 def build(

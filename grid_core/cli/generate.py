@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grid_core.cli.comma_list import comma_list
-from grid_core.cli.options import FilePath, grid_command, robot_argument, strict_option
+from grid_core.cli.options import (
+    NAMES,
+    FilePath,
+    convention_option,
+    grid_command,
+    robot_argument,
+    strict_option,
+    targets_option,
+)
 from grid_core.cli.output import say
 
 if TYPE_CHECKING:
@@ -15,16 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_NAMES = comma_list(click.STRING)
 _FLAGS = ("strict", "use_joint_dynamics", "runtime_inertia", "runtime_transform")
 """Options of `load_robot` that are on or as they are."""
-_VALUES = {
-    "ee_joint_names": "targets",
-    "output_convention": "convention",
-    "regressor_terms": "regressor_terms",
-    "calibration": "calibration",
-}
-"""Options of `load_robot` that are given or as they are, and what they are called here."""
+_VALUES = ("ee_joint_names", "output_convention", "regressor_terms", "calibration")
+"""Options of `load_robot` that are given or as they are."""
 
 
 @grid_command(
@@ -33,13 +34,7 @@ _VALUES = {
     "grid generate robot.urdf -f -t left_wrist,right_wrist --algorithm-list fd,end_effector_pose",
 )
 @robot_argument
-@click.option(
-    "-t",
-    "--targets",
-    multiple=True,
-    callback=_NAMES,
-    help="End-effector targets: joints and fixed joints. Left out: every leaf joint.",
-)
+@targets_option
 @click.option(
     "-f/ ",
     "--floating/--fixed",
@@ -50,13 +45,13 @@ _VALUES = {
 @click.option(
     "--algorithm-list",
     multiple=True,
-    callback=_NAMES,
+    callback=NAMES,
     help="Operations by name, family or `all`.  [default: all]",
 )
 @click.option(
     "--given",
     multiple=True,
-    callback=_NAMES,
+    callback=NAMES,
     help="Optional inputs, such as f_ext: operations that take them are there with them as well.",
 )
 @click.option(
@@ -67,16 +62,12 @@ _VALUES = {
     help="Type of all arrays.",
 )
 @click.option("--namespace", default="grid", show_default=True, help="C++ namespace of it all.")
-@click.option(
-    "--convention",
-    type=click.Choice(["pinocchio", "mujoco"]),
-    help="Of q, v and results. Left out: as registered; else pinocchio.",
-)
+@convention_option
 @click.option("--use-joint-dynamics", is_flag=True, help="Joints' damping and friction act.")
 @click.option(
     "--regressor-terms",
     multiple=True,
-    callback=_NAMES,
+    callback=NAMES,
     help="What regressors have columns for after the bodies': viscous, coulomb, ...",
 )
 @click.option(
@@ -110,7 +101,7 @@ def command(robot: str, **o: Any) -> None:
     check_folder(o["output"])
     options: dict[str, Any] = {"backend": "reference", "dtype": "float64"}
     options |= {name: True for name in _FLAGS if o[name]}
-    options |= {option: o[given] for option, given in _VALUES.items() if o[given]}
+    options |= {name: o[name] for name in _VALUES if o[name]}
     algorithms = o["algorithm_list"] or None
     selection = plugin_manager().select(algorithms)
     found = find_robot(robot, o["floating"])

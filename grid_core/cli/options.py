@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from grid_core.cli.comma_list import comma_list
 from grid_core.cli.guard import Session
 
 if TYPE_CHECKING:
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNT",
+    "NAMES",
     "SEED",
     "FilePath",
     "base_option",
+    "convention_option",
     "debug_option",
     "dtype_option",
     "example",
@@ -26,6 +29,7 @@ __all__ = [
     "json_flag",
     "robot_argument",
     "strict_option",
+    "targets_option",
 ]
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -97,6 +101,22 @@ dtype_option = click.option(
     "--dtype",
     type=click.Choice(["float32", "float64"]),
     help="Precision. Left out: float32, unless the backend lacks it.",
+)
+NAMES = comma_list(click.STRING)
+"""Callback of an option that takes several names."""
+targets_option = click.option(
+    "-t",
+    "--targets",
+    "ee_joint_names",
+    multiple=True,
+    callback=NAMES,
+    help="End-effector targets: joints and fixed joints. Left out: every leaf joint.",
+)
+convention_option = click.option(
+    "--convention",
+    "output_convention",
+    type=click.Choice(["pinocchio", "mujoco"]),
+    help="Of q, v and results. Left out: as registered; else pinocchio.",
 )
 strict_option = click.option(
     "--strict", is_flag=True, help="Refuse a suspicious description instead of warning."
