@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from grid_core.artifact.identity import keep_no_builds
 from grid_core.errors import PluginError, PluginWarning
 from grid_core.plugins.catalogue import Catalogue, Offer
 from grid_core.plugins.collecting import Contribution, collect
@@ -118,7 +117,24 @@ _REGISTERING = threading.Lock()
 @functools.cache
 def plugin_manager() -> PluginManager:
     """Return the process's plugin manager; the first call loads the installed plugins."""
-    return PluginManager([*announcements(), *_registered.values()])
+    return _made(_registered)
+
+
+def _made(registered: Mapping[str, Announcement]) -> PluginManager:
+    """Load what is installed and registered.
+
+    What an object computes may hang on what it was made with, so its builds are not kept.
+    """
+    made = PluginManager([*announcements(), *registered.values()])
+    objects = {a.provider for a in registered.values() if not isinstance(a.load(), ModuleType)}
+    if objects:
+        from grid_core.artifact.identity import keep_no_builds  # noqa: PLC0415 - rarely needed
+
+        for offers in made.algorithms.claims.values():
+            for offer in offers:
+                if offer.provider in objects:
+                    keep_no_builds(offer.value)
+    return made
 
 
 def register_plugin(plugin: object, name: str | None = None) -> None:
@@ -135,14 +151,9 @@ def register_plugin(plugin: object, name: str | None = None) -> None:
     name = name or str(getattr(plugin, "__name__", type(plugin).__name__))
     with _REGISTERING:
         kept = {**_registered, name: Announcement.of(plugin, name)}
-        made = PluginManager([*announcements(), *kept.values()])
-        for record in made.failures:
+        for record in _made(kept).failures:
             if record.provider == kept[name].provider:
                 raise PluginError(record.failure())
-        if not isinstance(plugin, ModuleType):
-            # What an object computes may hang on what it was made with.
-            for algorithm in collect(kept[name]).offered.get("grid_algorithms", ()):
-                keep_no_builds(algorithm)
         _registered[name] = kept[name]
         plugin_manager.cache_clear()
 

@@ -69,6 +69,25 @@ def test_again_under_the_same_name_replaces_it() -> None:
     assert scaled(2.0) == -2.0
 
 
+def test_hooks_that_make_their_programs_anew_are_built_anew_too() -> None:
+    """Whichever collection of the plugin the program came from."""
+
+    def made(factor: float) -> SimpleNamespace:
+        @hookimpl
+        def grid_algorithms() -> list[Algorithm]:
+            return plugin(
+                factor, program=lambda ctx: {"y": [factor * x for x in ctx["q"]]}
+            ).grid_algorithms()
+
+        return SimpleNamespace(grid_algorithms=grid_algorithms)
+
+    grid_core.register_plugin(made(3.0), "mine")
+    assert scaled(2.0) == 6.0
+    grid_core.register_plugin(made(-1.0), "mine")
+    grid_core.register_plugin(plugin(1.0, name="other"), "another")
+    assert scaled(2.0) == -2.0
+
+
 def test_one_that_fails_is_not_registered() -> None:
     with pytest.raises(PluginError, match=r"mine.*needs 'nothing_such', which no plugin offers"):
         grid_core.register_plugin(plugin(1.0, needs=("nothing_such",)), "mine")
