@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,12 @@ def kernel_source(operation: Operation, arch: str, program: Program | None = Non
     real = Real(operation.dtype.name)
     # A template of the algorithm's own is about one problem a thread.
     own = operation.algorithm.template
-    mapping = map_threads(program, real, arch) if own else map_program(program, real, arch)
+    mapping: Mapping | SplitMapping
+    if own:
+        mapping = map_threads(program, real, arch)
+    else:
+        even = functools.partial(trace, operation, even_signs=True)
+        program, mapping = map_program(program, real, arch, even)
     text = render(
         program,
         real,

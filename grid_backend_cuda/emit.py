@@ -8,7 +8,7 @@ that belong together are left to the compiler's own contraction.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import define, field, frozen
@@ -93,12 +93,13 @@ class Writer:
     read: Callable[[int], str]
     """Expression that reads an input value."""
     lines: list[str] = field(factory=list)
-    names: dict[int, str] = field(factory=dict)
-    paired: dict[int, tuple[str, str]] = field(factory=dict)
+    names: dict[Any, str] = field(factory=dict)
+    """By value number, or by whatever a writer of another kind names values by."""
+    paired: dict[Any, tuple[str, str]] = field(factory=dict)
     near: frozenset[int] = frozenset()
     """Inputs that are known to be within reach of sine and cosine."""
 
-    def name(self, value: int) -> str:
+    def name(self, value: Any) -> str:
         """Expression of a value that is known by now."""
         known = self.names.get(value)
         if known is not None:
@@ -112,8 +113,8 @@ class Writer:
         self.names[value] = text
         return text
 
-    def instruction(self, value: int, op: Op, a: int, b: int) -> None:
-        """Write one instruction."""
+    def instruction(self, value: Any, op: Op, a: Any, b: Any) -> None:
+        """Write one instruction; b is -1 where there is no second operand."""
         x = self.name(a)
         if op in (Op.SIN, Op.COS):
             if a not in self.paired:
@@ -122,10 +123,14 @@ class Writer:
                 self.paired[a] = (f"{tag}_sin", f"{tag}_cos")
             self.names[value] = self.paired[a][op is Op.COS]
             return
-        y = self.name(b) if b >= 0 else ""
-        target = f"t{value}"
+        y = self.name(b) if b != -1 else ""
+        target = self.target(value)
         self.names[value] = target
         self.lines.append(f"const {self.real.name} {target} = {self._expression(op, x, y)};")
+
+    def target(self, value: Any) -> str:
+        """Name of the variable that an instruction's result is kept in."""
+        return f"t{value}"
 
     def _expression(self, op: Op, x: str, y: str) -> str:
         f = "f" if self.real.dtype == "float32" else ""

@@ -17,9 +17,18 @@ from grid_backend_cuda.emit import Chunk, Real
 from grid_backend_cuda.split import Split, split_program
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grid_core.program.program import Program, ProgramPort
 
-__all__ = ["Mapping", "SplitMapping", "Staged", "map_program", "map_split", "map_threads"]
+__all__ = [
+    "Mapping",
+    "SplitMapping",
+    "Staged",
+    "map_program",
+    "map_split",
+    "map_threads",
+]
 
 WARP = 32
 _CHUNK = 64
@@ -47,16 +56,11 @@ _SPLIT_OPERATIONS = 8000
 """Operations from which a program's code outgrows the instruction cache (128 KB), and..."""
 _SPLIT_LIVE_BYTES = 2000
 """... bytes of live values from which spills cost more than parts that wait for each other."""
-_SPLIT_BLOCKS = {4: 4, 8: 2}
-"""Split blocks that are to fit a multiprocessor, by bytes of a scalar: what binds them is
-fetching code, so warps count for more than a few spills."""
-_SPLIT_WIDE_BLOCKS = 2
-"""The same for wide results, whose parts hold more values."""
-_SPLIT_WARPS = 4
-"""Warps of a split block: a limb's each."""
-_SPLIT_WIDE_WARPS = (5, 4)
-"""The same for wide results, in the order in which they are tried: the trunk, which others wait
-for, has one of its own if shared memory allows."""
+_SPLIT_BLOCKS = 2
+"""Split blocks that are to fit a multiprocessor: more would leave too few registers for a limb."""
+_SPLIT_WIDE = ((_WHOLE, True), (_WHOLE, False), (_WHOLE // 2, False))
+"""Longest rows that are written at once, and whether the trunk, which others wait for, has a warp
+of its own, in the order in which they are tried: until shared memory allows."""
 _HUGE_OPERATIONS = 30_000
 """Operations from which parts that fit a multiprocessor but once are still better than a whole,
 which spills by the hundred kilobytes and takes the assembler many minutes."""
@@ -144,7 +148,6 @@ class SplitMapping:
     """Scalars of shared memory for the inputs of one tile."""
     buffers: int
     waves: int
-    real_bytes: int
 
     @property
     def warps(self) -> int:
@@ -164,7 +167,7 @@ class SplitMapping:
     @property
     def min_blocks(self) -> int:
         """Blocks that must fit a multiprocessor."""
-        return _SPLIT_WIDE_BLOCKS if self.chunks else _SPLIT_BLOCKS[self.real_bytes]
+        return _SPLIT_BLOCKS
 
     @property
     def result(self) -> int:
@@ -202,16 +205,35 @@ def _pitch(size: int) -> int:
     return size if math.gcd(size, WARP) <= 2 else size + 1
 
 
-def map_program(program: Program, real: Real, arch: str) -> Mapping | SplitMapping:
-    """Decide the mapping from the program's widths and counts, and the card's shared memory."""
+def map_program(
+    program: Program, real: Real, arch: str, even: Callable[[], Program] | None = None
+) -> tuple[Program, Mapping | SplitMapping]:
+    """Decide the mapping from the program's widths and counts, and the card's shared memory.
+
+    Args:
+        program: the program.
+        real: its precision.
+        arch: the card's architecture.
+        even: traces the program anew with even signs, so that limbs that are mirror images come
+            out alike and share their code where it is split.
+
+    Returns:
+        The program to compile, of the two, and how it lies on the card.
+    """
+    if is_large(program, real):
+        fit = program if even is None else even()
+        split = map_split(fit, real, arch)
+        if split is not None:
+            return fit, split
+    return program, map_threads(program, real, arch)
+
+
+def is_large(program: Program, real: Real) -> bool:
+    """Whether a program may be better off in parts."""
     counts = program.counts
     wide = any(p.size > _WHOLE for p in program.outputs)
     spills = not wide and counts.live * real.bytes > _SPLIT_LIVE_BYTES
-    if counts.operations > _SPLIT_OPERATIONS or spills:
-        split = map_split(program, real, arch)
-        if split is not None:
-            return split
-    return map_threads(program, real, arch)
+    return any(program.regions) and (counts.operations > _SPLIT_OPERATIONS or spills)
 
 
 def map_threads(program: Program, real: Real, arch: str = USUAL) -> Mapping:
@@ -272,16 +294,13 @@ def map_split(program: Program, real: Real, arch: str) -> SplitMapping | None:
 
     Nor is it where wide results' parts do not fit twice, unless the whole would be huge.
     """
-    chunks, start = [], 0
-    for index, port in enumerate(program.outputs):
-        if port.size > _WHOLE:
-            chunks += _rows(index, port, program.results[start : start + port.size])
-        start += port.size
+    wide = any(port.size > _WHOLE for port in program.outputs)
     # What holds more values has to fit twice, or nobody works while a part waits.
-    most = multiprocessor_bytes(arch, 2) // 2 if chunks else _SHARED_LIMIT
-    for warps in _SPLIT_WIDE_WARPS if chunks else (_SPLIT_WARPS,):
-        split = split_program(program, warps, chunks)
-        if split is None or max(split.loads()) * 2 > len(program.instructions):
+    most = multiprocessor_bytes(arch, 2) // 2 if wide else _SHARED_LIMIT
+    for longest, apart in _SPLIT_WIDE if wide else ((_WHOLE, False),):
+        chunks = _wide_rows(program, longest)
+        split = split_program(program, chunks, apart=apart)
+        if split is None or max(split.loads()) * 2 > sum(split.loads()):
             return None
         for buffers in (1,) if chunks else (2, 1):
             mapping = _lay_out(program, real, split, chunks, buffers)
@@ -306,19 +325,25 @@ def _lay_out(
         offset += WARP * _pitch(port.size)
     per_vector = 16 // real.bytes
     rows = tuple(_stage_chunk(c, program.outputs[c.port].size, 0, per_vector) for c in chunks)
-    return SplitMapping(
-        split, staged, tuple(outputs), tuple(chunks), rows, tile, buffers, _WAVES, real.bytes
-    )
+    return SplitMapping(split, staged, tuple(outputs), tuple(chunks), rows, tile, buffers, _WAVES)
 
 
-def _rows(index: int, port: ProgramPort, values: tuple[int, ...]) -> list[Chunk]:
-    """Rows of a matrix; of what is longer, pieces."""
-    row = port.dims[-1]
-    return [
-        Chunk(index, first, values[first : min(first + _WHOLE, end)])
-        for begin, end in ((k, k + row) for k in range(0, port.size, row))
-        for first in range(begin, end, _WHOLE)
-    ]
+def _wide_rows(program: Program, longest: int) -> list[Chunk]:
+    """Rows of the wide results; of rows that are longer, equal pieces."""
+    chunks, start = [], 0
+    for index, port in enumerate(program.outputs):
+        if port.size > _WHOLE:
+            values = program.results[start : start + port.size]
+            row = port.dims[-1]
+            piece = -(-row // -(-row // longest))
+            piece += -piece % 4
+            chunks += [
+                Chunk(index, first, values[first : min(first + piece, end)])
+                for begin, end in ((k, k + row) for k in range(0, port.size, row))
+                for first in range(begin, end, piece)
+            ]
+        start += port.size
+    return chunks
 
 
 def _stage_inputs(program: Program, most: int) -> tuple[tuple[Staged | None, ...], int]:

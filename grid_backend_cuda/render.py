@@ -9,7 +9,7 @@ from attrs import frozen
 
 from grid_backend_cuda.emit import Chunk, Real, emit
 from grid_backend_cuda.mapping import Mapping, SplitMapping, Staged
-from grid_backend_cuda.parts import Targets, emit_parts
+from grid_backend_cuda.parts import Cell, Targets, emit_blocks
 from grid_backend_cuda.templating import TEMPLATES, environment
 from grid_backend_cuda.trig import far_functions, reach_statements
 from grid_core.errors import BackendError
@@ -18,6 +18,9 @@ from grid_core.program.ops import Op
 if TYPE_CHECKING:
     import jinja2
 
+    from grid_backend_cuda.jobs import Job
+    from grid_backend_cuda.parts import Shift
+    from grid_backend_cuda.rows import Rows
     from grid_core.program.program import Program, ProgramPort
 
 __all__ = ["Argument", "kernel_name", "render"]
@@ -100,18 +103,19 @@ def _template(own: str | None, name: str) -> jinja2.Template:
     return environment(TEMPLATES, Path(own).parent).from_string(text)
 
 
-def _sources(inputs: list[Argument]) -> list[str]:
-    """Expression of every input scalar."""
-    sources: list[str] = []
+def _sources(inputs: list[Argument]) -> list[Cell]:
+    """Where every input scalar lies."""
+    sources: list[Cell] = []
     for argument in inputs:
         if argument.port.uniform:
-            sources += [argument.symbol] * argument.port.size
+            sources += [Cell(argument.symbol)] * argument.port.size
         elif argument.staged is None:
             n = argument.port.size
-            sources += [f"{argument.symbol}[(first + at) * {n} + {k}]" for k in range(n)]
+            before = f"{argument.symbol}[(first + at) * {n} + "
+            sources += [Cell(before, k, "]") for k in range(n)]
         else:
             s = argument.staged
-            sources += [f"tile[{s.offset + k} + at * {s.pitch}]" for k in range(s.size)]
+            sources += [Cell("tile[", s.offset + k, f" + at * {s.pitch}]") for k in range(s.size)]
     return sources
 
 
@@ -122,36 +126,40 @@ def _split_code(
     inputs: list[Argument],
     outputs: list[Argument],
 ) -> dict[str, Any]:
-    sources = _sources(inputs)
     staged = dict(zip(mapping.chunks, mapping.staged_chunks, strict=True))
-    places: dict[int, list[str]] = {}
+    places: dict[int, list[Cell]] = {}
     start = 0
     for port, s in zip(program.outputs, mapping.outputs, strict=True):
         if s is not None:
             for k, value in enumerate(program.results[start : start + port.size]):
-                target = f"result[{s.offset + k} + lane * {s.pitch}]"
-                places.setdefault(value, []).append(target)
+                cell = Cell("result[", s.offset + k, f" + lane * {s.pitch}]")
+                places.setdefault(value, []).append(cell)
         start += port.size
 
-    def write(chunk: Chunk, warp: int, values: list[str]) -> list[str]:
+    def write(rows: Rows, job: Job, values: list[str], shift: Shift) -> list[str]:
+        chunk = rows.chunks[0]
         s, width = staged[chunk], outputs[chunk.port].port.size
-        row = f"share + {mapping.row + warp * mapping.row_size}"
+        row = f"share + {mapping.row + job.first * mapping.row_size}"
         target = f"{outputs[chunk.port].symbol} + first * {width} + {chunk.first}"
-        return [
-            "__syncwarp();",
-            *_staging(s, values, real, row),
-            "__syncwarp();",
-            _store(s, width, target, row),
-        ]
+        if job.size > 1:
+            row += f" + place * {mapping.row_size}"
+            target += shift(tuple(c.first for c in rows.chunks))
+            cells = [
+                f"({row})[{s.offset + at[0]}{shift(at)} + lane * {s.pitch}]"
+                for at, _ in rows.entries
+            ]
+            staging = [f"{cell} = {value};" for cell, value in zip(cells, values, strict=True)]
+        else:
+            staging = _staging(s, values, real, row)
+        return ["__syncwarp();", *staging, "__syncwarp();", _store(s, width, target, row)]
 
-    targets = Targets(lambda value: places.get(value, []), mapping.chunks, write)
-    parts = emit_parts(program, real, mapping.split, lambda v: sources[v], targets)
+    blocks = emit_blocks(program, real, mapping.split, Targets(_sources(inputs), places, write))
     stores = [
         Argument(a.port, a.symbol, s)
         for a, s in zip(outputs, mapping.outputs, strict=True)
         if a.port.size and s is not None
     ]
-    return {"parts": parts, "stores": stores}
+    return {"blocks": blocks, "stores": stores}
 
 
 def _body(
@@ -161,7 +169,7 @@ def _body(
     inputs: list[Argument],
     outputs: list[Argument],
 ) -> list[str]:
-    sources = _sources(inputs)
+    sources = [cell.at() for cell in _sources(inputs)]
     # Angles computed beside one another take registers, which a capped program lacks.
     near = _angles(program, inputs) if mapping.min_blocks <= 1 else frozenset()
     staged = dict(zip(mapping.chunks, mapping.staged_chunks, strict=True))

@@ -139,7 +139,23 @@ def canonical_frame(joint: Joint, placement: Array, children: list[tuple[Joint, 
         cost = weight * _cost(start @ own) + sum(_best_cost(back @ T, reach) for T in below)
         if cost < best_cost - 1e-9:
             best, best_cost = (angle, slide), cost
-    return base @ _about_z(*best)
+    return base @ _about_z(*_facing(start, *best))
+
+
+def _facing(start: Array, angle: float, slide: float) -> tuple[float, float]:
+    """Turn a frame about its axis by half a turn where fewer entries are then -1.
+
+    Of two frames that cost the same one is to be taken by rule, and the same one in a limb and in
+    its mirror image.
+    """
+    turned = angle + math.pi
+    if _minus_ones(start @ _about_z(turned, slide)) < _minus_ones(start @ _about_z(angle, slide)):
+        return turned, slide
+    return angle, slide
+
+
+def _minus_ones(T: Array) -> int:
+    return int(np.count_nonzero(snap(T)[:3, :2] == -1.0))
 
 
 def upright_frame(joint: Joint) -> Array:

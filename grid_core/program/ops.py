@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["BINARY", "NUMPY", "TRIGONOMETRIC", "UNARY", "Op"]
+__all__ = ["BINARY", "COMMUTATIVE", "NUMPY", "TRIGONOMETRIC", "UNARY", "Op"]
 
 
 class Op(enum.IntEnum):
@@ -36,6 +36,7 @@ class Op(enum.IntEnum):
 
 UNARY = frozenset({Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.ABS, Op.SIGN})
 BINARY = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MIN, Op.MAX, Op.ATAN2})
+COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX})
 TRIGONOMETRIC = frozenset({Op.SIN, Op.COS})
 
 NUMPY: dict[Op, Callable[..., Any]] = {

@@ -62,6 +62,8 @@ class Program:
     results: tuple[int, ...]
     regions: tuple[int, ...] = ()
     """Part of the robot each instruction belongs to (`grid_core.program.regions`)."""
+    traced: tuple[int, ...] = ()
+    """Numbers that rise in the order in which the instructions were traced."""
 
     @property
     def num_inputs(self) -> int:

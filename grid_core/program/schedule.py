@@ -43,6 +43,8 @@ class Scheduled:
     """Value number of each root."""
     regions: tuple[int, ...]
     """Part of the robot each instruction belongs to."""
+    traced: tuple[int, ...]
+    """Numbers that rise in the order in which the instructions were traced."""
 
 
 def schedule(graph: Graph, roots: Sequence[int]) -> Scheduled:
@@ -146,4 +148,5 @@ def _numbered(
         constants=tuple(constants),
         results=tuple(number[r] for r in roots),
         regions=tuple(graph.regions[node] for node in order),
+        traced=tuple(order),
     )

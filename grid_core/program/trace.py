@@ -24,19 +24,21 @@ if TYPE_CHECKING:
 __all__ = ["run_program", "symbolic_inputs", "trace"]
 
 
-def trace(operation: Operation, *, doors: bool = True) -> Program:
+def trace(operation: Operation, *, doors: bool = True, even_signs: bool = False) -> Program:
     """Trace an operation.
 
     Args:
         operation: what to trace.
         doors: whether inputs and outputs are in the convention of the options; else they are as
             an algorithm sees them.
+        even_signs: whether limbs that are alike but for the signs of their constants are to come
+            out alike (`grid_core.program.alike`).
 
     Raises:
         ContractError: the algorithm's program returns other outputs than it declares.
         TraceError: it branches on a run-time value, or meets a constant that is not finite.
     """
-    algorithm, graph = operation.algorithm, Graph()
+    algorithm, graph = operation.algorithm, Graph(even_signs=even_signs)
     ports = [p for p in algorithm.inputs if not p.optional or p.name in operation.present]
     inputs, declared = symbolic_inputs(graph, ports, operation)
     absent = {p.name: None for p in algorithm.inputs if p.name not in inputs}
@@ -67,6 +69,7 @@ def trace(operation: Operation, *, doors: bool = True) -> Program:
         instructions=scheduled.instructions,
         results=scheduled.results,
         regions=scheduled.regions,
+        traced=scheduled.traced,
     )
 
 

@@ -201,26 +201,42 @@ def test_every_operation_at_the_edges(tmp_path: Path) -> None:
             np.testing.assert_allclose(results["r"], value.astype(dtype), rtol=1e-6)
 
 
-def split_functions(source: Source, mapping: SplitMapping) -> tuple[dict[str, list[str]], str]:
-    """One function for each warp and phase; what a warp keeps between phases is static."""
+def split_functions(
+    source: Source, mapping: SplitMapping
+) -> tuple[dict[tuple[int, int], str], dict[str, list[str]], str]:
+    """One function for each worker and phase; what a worker keeps between phases is static.
+
+    Workers are the places of all jobs, the guest's among them.
+    """
     inputs, outputs = arguments(source, mapping)
-    parts = _split_code(source.program, source.real, mapping, inputs, outputs)["parts"]
+    blocks = _split_code(source.program, source.real, mapping, inputs, outputs)["blocks"]
     functions: dict[str, list[str]] = {}
+    called: dict[tuple[int, int], str] = {}
     kept: list[str] = []
-    for warp, phases in enumerate(parts):
-        kept.append(f"namespace w{warp} {{")
-        for phase, lines in enumerate(phases):
-            body = [f"using namespace w{warp};", "const int at = lane;", *names(source)]
-            for line in lines:
+    jobs = [*blocks, *(block.guest for block in blocks if block.guest)]
+    workers = [(job, place) for job in jobs for place in range(job.size)]
+    for job in jobs:
+        if job.constants:
+            values = ", ".join(x for own in job.constants for x in own)
+            kept.append(f"static const real grid_constants_{job.first}[] = {{ {values} }};")
+    for worker, (job, place) in enumerate(workers):
+        kept.append(f"namespace w{worker} {{ static const int place = {place};")
+        for phase, lines in enumerate(job.phases):
+            body = [f"using namespace w{worker};", "const int at = lane;", *names(source)]
+            for line in (*job.head, *lines):
                 found = _DECLARATION.fullmatch(line)
                 if found is None:
+                    if phase == 0 or line not in job.head:
+                        (kept if line in job.head else body).append(line)
+                elif line in job.head:
                     body.append(line)
-                    continue
-                kept.append(f"static {found[1]} {found[2]};")
-                body.append(f"{found[2]} = {found[3]}")
-            functions[f"w{warp}_{phase}"] = body
+                else:
+                    kept.append(f"static {found[1]} {found[2]};")
+                    body.append(f"{found[2]} = {found[3]}")
+            called[worker, phase] = f"w{worker}_{phase}"
+            functions[called[worker, phase]] = body
         kept.append("}")
-    return functions, "\n".join(kept)
+    return called, functions, "\n".join(kept)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +256,7 @@ def test_parts_in_any_order_within_a_phase(
     source = rendered(robot, name, dtype)
     mapping = map_split(source.program, source.real, "sm_90")
     assert mapping is not None
-    functions, kept = split_functions(source, mapping)
+    called, functions, kept = split_functions(source, mapping)
     signature = (
         "const real* tile, const real* uniform, real** outputs, real* result, real* hand, "
         "real* share, int lane"
@@ -250,12 +266,14 @@ def test_parts_in_any_order_within_a_phase(
     inputs = inputs_for(robot, name, LANES, (), dtype)
     tile, uniform = tile_of(source, mapping, inputs), uniforms(source, inputs)
     ordinary = None
-    for order in itertools.permutations(range(split.warps)):
+    workers = sorted({worker for worker, _ in called})
+    orders = [[*begin, *workers[4:]] for begin in itertools.permutations(workers[:4])]
+    for order in (*orders, workers[::-1]):
         result = np.full(LANES * sum(s.pitch for s in mapping.outputs if s), np.nan, dtype)
         share, wide = np.full(mapping.share, np.nan, dtype), results_of(source)
         hand = np.full(LANES * max(1, split.num_slots), np.nan, dtype)
         for lane, phase, warp in itertools.product(range(LANES), range(split.phases), order):
-            host.function(f"w{warp}_{phase}")(
+            host.function(called[warp, phase])(
                 *map(pointer, (tile, uniform)),
                 pointers(wide),
                 *map(pointer, (result, hand, share)),
