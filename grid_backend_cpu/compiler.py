@@ -74,9 +74,10 @@ def processor_features() -> tuple[str, ...]:
 
 
 def _target_machine(machine: Host) -> Any:
+    """Describe the processor; constants lie near the code, where instructions can name them."""
     target = llvm.Target.from_triple(machine.triple)
     return target.create_target_machine(
-        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="jitdefault"
+        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="small"
     )
 
 
@@ -109,7 +110,10 @@ class LoadedCode:
         library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(KERNEL)
         try:
             with _LOADING:
-                self._linker = llvm.create_lljit_compiler(_target_machine(host()))
+                # This linker lays code and constants side by side, and checks that they are.
+                self._linker = llvm.create_lljit_compiler(
+                    _target_machine(host()), use_jit_link=True
+                )
                 self._tracker = library.link(self._linker, KERNEL)
         except RuntimeError as error:
             raise BackendError(f"the object code cannot be linked: {error}") from error

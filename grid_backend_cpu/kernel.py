@@ -79,7 +79,7 @@ class CpuKernel:
         )(self._code.address)
         self._tile_work = max(1.0, float(layout.work))
         # Whole tiles, so that no problem changes its place in one.
-        step_work = self._tile_work + _BYTE_WORK * (layout.scratch - SCRATCH_HEADER)
+        step_work = self._tile_work + _BYTE_WORK * (layout.scratch - layout.kept - SCRATCH_HEADER)
         self._step = lanes.width * max(1, int(_STEP_WORK / step_work))
 
     def __call__(self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:

@@ -2,7 +2,8 @@
 
     void grid_kernel(i64 begin, i64 end, ptr scratch, ptr in..., T uniform..., ptr out...)
 
-``scratch``: addresses of the C library's sin, cos and atan2, then one tile of every batched port.
+``scratch``: addresses of the C library's sin, cos and atan2, then one tile of every batched port,
+then what one part of the program leaves to another.
 """
 
 from __future__ import annotations
@@ -41,19 +42,25 @@ class Layout:
     """Names of outputs."""
     scratch: int
     """Bytes of the scratch block."""
+    kept: int
+    """Bytes at its end that one part of the program leaves to another."""
     work: int
     """Instructions for one problem."""
 
     @classmethod
     def of(cls, program: Program, lanes: Lanes) -> Layout:
         """Lay out a program."""
+        # Only who compiles needs it.
+        from grid_backend_cpu.parts import Parts  # noqa: PLC0415
+
         batched = [p for p in (*program.inputs, *program.outputs) if not p.uniform]
-        scalars = lanes.width * sum(p.size for p in batched)
+        kept = Parts.of(program).count * lanes.bytes
         return cls(
             inputs=tuple(p.name for p in program.inputs if not p.uniform),
             uniform=tuple(p.name for p in program.inputs if p.uniform),
             outputs=tuple(p.name for p in program.outputs),
-            scratch=SCRATCH_HEADER + scalars * lanes.itemsize,
+            scratch=SCRATCH_HEADER + lanes.bytes * sum(p.size for p in batched) + kept,
+            kept=kept,
             work=len(program.instructions),
         )
 

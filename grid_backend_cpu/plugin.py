@@ -30,7 +30,7 @@ class CpuBackend:
     summary: str = "LLVM, one SIMD lane a problem, threads over the batch"
     priority: int = 10
     dtypes: tuple[str, ...] = ("float32", "float64")
-    prepared_abi: int = 1
+    prepared_abi: int = 2
 
     def unavailable(self) -> str | None:
         """Say whether llvmlite is missing."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ABI", "instruction_sets", "load", "prepare", "targets", "usable_target"]
 
-ABI = 1
+ABI = 2
 """Version of the function's signature, the scratch block and the launch record."""
 
 _NATIVE = "native"
@@ -172,8 +172,8 @@ def _require_arrays(layout: Layout, lanes: Lanes, operation: Operation) -> None:
     }
     batched = (*layout.inputs, *layout.outputs)
     known = all(name in sizes for name in batched)
-    scalars = lanes.width * sum(sizes[name] for name in batched) if known else -1
-    if layout.scratch != SCRATCH_HEADER + scalars * lanes.itemsize:
+    rows = lanes.bytes * sum(sizes[name] for name in batched) if known else -1
+    if layout.scratch != SCRATCH_HEADER + rows + layout.kept:
         raise BackendError(
             f"{operation.algorithm.name}: its arrays, as they are declared, are not those that its "
             "code takes; build the artifact again"

@@ -46,6 +46,11 @@ class Lanes:
         return self.bits // 8
 
     @property
+    def bytes(self) -> int:
+        """Bytes of one vector."""
+        return self.width * self.itemsize
+
+    @property
     def suffix(self) -> str:
         """How intrinsics name the type."""
         return f"v{self.width}f{self.bits}"
@@ -97,7 +102,7 @@ class Emitter:
         outside the rows is touched.
         """
         columns: list[str] = [""] * size
-        for start in self._chunks(size):
+        for start in self.chunks(size):
             rows = [self._load_row(pointer, size, r, start) for r in range(self.lanes.width)]
             for k, column in enumerate(self.transpose(rows)[: min(size, self.lanes.width)]):
                 columns[start + k] = column
@@ -106,13 +111,14 @@ class Emitter:
     def store_columns(self, pointer: str, columns: Sequence[str]) -> None:
         """Write columns as rows: the inverse of `load_columns`."""
         size, width = len(columns), self.lanes.width
-        for start in self._chunks(size):
+        for start in self.chunks(size):
             chunk = list(columns[start : start + width])
             chunk += ["poison"] * (width - len(chunk))
             for r, row in enumerate(self.transpose(chunk)):
                 self._store_row(pointer, size, r, start, row)
 
-    def _chunks(self, size: int) -> list[int]:
+    def chunks(self, size: int) -> list[int]:
+        """Where in a row of ``size`` scalars each vector of it begins; the last may overlap."""
         width = self.lanes.width
         if size <= width:
             return [0] if size else []
@@ -121,7 +127,8 @@ class Emitter:
             starts.append(size - width)
         return starts
 
-    def _row_pointer(self, pointer: str, size: int, row: int, start: int) -> str:
+    def row_pointer(self, pointer: str, size: int, row: int, start: int) -> str:
+        """Point at a scalar of a row of ``size``."""
         offset = row * size + start
         if offset == 0:
             return pointer
@@ -132,7 +139,7 @@ class Emitter:
         return f"<{self.lanes.width} x i1> <{bits}>"
 
     def _load_row(self, pointer: str, size: int, row: int, start: int) -> str:
-        t, at = self.lanes, self._row_pointer(pointer, size, row, start)
+        t, at = self.lanes, self.row_pointer(pointer, size, row, start)
         if size >= t.width:
             return self.let(f"load {t.vector}, ptr {at}, align {t.itemsize}")
         return self.let(
@@ -141,7 +148,7 @@ class Emitter:
         )
 
     def _store_row(self, pointer: str, size: int, row: int, start: int, value: str) -> None:
-        t, at = self.lanes, self._row_pointer(pointer, size, row, start)
+        t, at = self.lanes, self.row_pointer(pointer, size, row, start)
         if size >= t.width:
             self.do(f"store {t.vector} {value}, ptr {at}, align {t.itemsize}")
             return

@@ -1,0 +1,151 @@
+"""A program's arithmetic over one tile, in IR: one basic block for each part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grid_backend_cpu.arithmetic import arithmetic
+from grid_backend_cpu.parts import WIDE
+from grid_backend_cpu.rows import write_rows
+from grid_backend_cpu.trig import sine_and_cosine, within_reach
+from grid_core.program.ops import TRIGONOMETRIC, Op
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grid_backend_cpu.ahead import Ahead
+    from grid_backend_cpu.parts import Parts
+    from grid_backend_cpu.vector import Emitter
+    from grid_core.program.program import Program
+
+__all__ = ["Body"]
+
+
+class Body:
+    """Emits what lies between a tile's rows of inputs and its rows of results.
+
+    Attributes:
+        tables: constants of the module that it refers to.
+    """
+
+    def __init__(self, e: Emitter, program: Program, parts: Parts, kept: str) -> None:
+        """Begin.
+
+        Args:
+            e: where to emit.
+            program: what to compute.
+            parts: its parts.
+            kept: pointer to what one part leaves to another.
+        """
+        self.tables: list[str] = []
+        self._e = e
+        self._program = program
+        self._parts = parts
+        self._kept = kept
+        # Of the part that is being emitted: names of values, and of sines and cosines by angle.
+        self._values: dict[int, str] = {}
+        self._pairs: dict[int, tuple[str, str]] = {}
+
+    def emit(self, inputs: Sequence[str], outputs: Sequence[str], ahead: Ahead) -> None:
+        """Emit all parts; inputs and outputs are pointers to rows."""
+        self._open(inputs)
+        first = self._program.first_instruction
+        for part, stretch in self._parts.stretches():
+            self._begin(f"part{part}")
+            for index in stretch:
+                if self._parts.born[first + index] == part:
+                    self._instruction(index)
+                ahead.step()
+        self._write_results(outputs)
+
+    def _open(self, pointers: Sequence[str]) -> None:
+        """Read the inputs, and turn those that are angles into sines and cosines."""
+        program, first = self._program, self._program.first_instruction
+        self._read_inputs(pointers)
+        for value in sorted(set(program.results).intersection(range(program.num_inputs, first))):
+            self._write(value, self._read(value))
+        turns = [
+            (first + index, op, a)
+            for index, (op, a, _) in enumerate(program.instructions)
+            if self._parts.born[first + index] == 0
+        ]
+        # They are looked at together, with one branch.
+        self._turn(sorted({a for _, _, a in turns}))
+        for value, op, a in turns:
+            self._write(value, self._pairs[a][op is Op.COS])
+
+    def _read_inputs(self, pointers: Sequence[str]) -> None:
+        t, e = self._e.lanes, self._e
+        at = batched = uniform = 0
+        for port in self._program.inputs:
+            if port.uniform:
+                one = e.let(f"insertelement {t.vector} poison, {t.scalar} %uniform{uniform}, i32 0")
+                mask = f"<{t.width} x i32> zeroinitializer"
+                columns = [e.let(f"shufflevector {t.vector} {one}, {t.vector} poison, {mask}")]
+                uniform += 1
+            else:
+                columns = e.load_columns(pointers[batched], port.size)
+                batched += 1
+            for k, column in enumerate(columns):
+                self._write(at + k, column)
+            at += port.size
+
+    def _begin(self, label: str) -> None:
+        """Begin a part; it finds what it needs in the scratch block."""
+        self._values.clear()
+        self._pairs.clear()
+        # Always so, but LLVM does not know: else it would join the blocks, and order them as one.
+        there = self._e.let("icmp ne ptr %scratch, null")
+        self._e.do(f"br i1 {there}, label %{label}, label %exit, !prof !1")
+        self._e.label(label)
+
+    def _instruction(self, index: int) -> None:
+        op, a, b = self._program.instructions[index]
+        if op in TRIGONOMETRIC:
+            if a not in self._pairs:
+                self._turn([a])
+            result = self._pairs[a][op is Op.COS]
+        else:
+            result = arithmetic(self._e, op, *(self._read(v) for v in (a, b) if v >= 0))
+        self._write(self._program.first_instruction + index, result)
+
+    def _turn(self, angles: Sequence[int]) -> None:
+        near = within_reach(self._e, [self._read(a) for a in angles])
+        for angle, x in zip(angles, near, strict=True):
+            self._pairs[angle] = sine_and_cosine(self._e, x)
+
+    def _read(self, value: int) -> str:
+        name = self._values.get(value)
+        if name is None:
+            program, t = self._program, self._e.lanes
+            if program.num_inputs <= value < program.first_instruction:
+                name = t.splat(program.constants[value - program.num_inputs])
+            else:
+                name = self._e.let(f"load {t.vector}, ptr {self._slot(value)}, align {t.bytes}")
+            self._values[value] = name
+        return name
+
+    def _write(self, value: int, name: str) -> None:
+        self._values[value] = name
+        if value in self._parts.slots:
+            t = self._e.lanes
+            self._e.do(f"store {t.vector} {name}, ptr {self._slot(value)}, align {t.bytes}")
+
+    def _slot(self, value: int) -> str:
+        offset = self._parts.slots[value] * self._e.lanes.bytes
+        return self._e.let(f"getelementptr i8, ptr {self._kept}, i64 {offset}")
+
+    def _write_results(self, pointers: Sequence[str]) -> None:
+        """Write narrow results from where they are, then wide ones from the scratch block."""
+        ports: list[tuple[str, tuple[int, ...]]] = []
+        start = 0
+        for pointer, port in zip(pointers, self._program.outputs, strict=True):
+            ports.append((pointer, self._program.results[start : start + port.size]))
+            start += port.size
+        for pointer, values in ports:
+            if len(values) < WIDE:
+                self._e.store_columns(pointer, [self._read(v) for v in values])
+        for k, (pointer, values) in enumerate(ports):
+            if len(values) >= WIDE:
+                slots = [self._parts.slots[v] for v in values]
+                self.tables.append(write_rows(self._e, str(k), pointer, self._kept, slots))
