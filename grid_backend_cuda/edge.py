@@ -6,11 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from grid_backend_cuda.arrays import Kind, Torch, View, kind_of
+from grid_backend_cuda.driver import card, use
 from grid_backend_cuda.express import TorchExpress
 from grid_core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import contextlib
+    from collections.abc import Callable, Sequence
 
     from grid_core.arrays import ArrayPort
     from grid_core.operation_call import OperationCall
@@ -23,21 +25,22 @@ class CudaEdge:
 
     def __init__(self, device: int) -> None:
         self.device = device
-        self._express: TorchExpress | None = None
+        self.short: dict[type, Callable[[Sequence[Any], Sequence[Any], Any], Any]] = {}
 
     def try_call(self, call: OperationCall, values: Sequence[Any], out: Any) -> Any:
         """Do the call where its arguments lie on a device; NotImplemented where they do not."""
-        if self._express is not None:
-            done = self._express(values, out)
-            if done is not None:
-                return done
         for value in values:
             kind = kind_of(value)
             if kind is not None and kind.on_device(value):
-                if type(kind) is Torch and self._express is None:
-                    self._express = TorchExpress(call, self.device)
-                return self._call(call, values, out, kind, value)
+                if type(kind) is Torch and kind.tensor not in self.short:
+                    self.short[kind.tensor] = TorchExpress(call, self.device, kind.stream).__call__
+                with self._current():
+                    return self._call(call, values, out, kind, value)
         return NotImplemented
+
+    def _current(self) -> contextlib.AbstractContextManager[None]:
+        """Make the handle's device the current one: the legacy stream is the current device's."""
+        return use(card(self.device))
 
     def _call(
         self, call: OperationCall, values: Sequence[Any], out: Any, kind: Kind, model: Any
@@ -74,7 +77,8 @@ class CudaEdge:
             kind = kind_of(value)
             if kind is not None and kind.on_device(value):
                 stream = kind.stream(self.device)
-                arguments, batch, _ = self._gather(call, values, kind, stream)
+                with self._current():
+                    arguments, batch, _ = self._gather(call, values, kind, stream)
                 return batch, arguments, stream
         return None
 

@@ -19,30 +19,22 @@ __all__ = ["CudaKernel"]
 
 
 class CudaKernel:
-    """Runs one build on one device."""
+    """Runs one build on one device.
+
+    Attributes:
+        build: the build.
+        launcher: takes values in the order of the call's arguments.
+    """
 
     def __init__(
         self, operation: Operation, build: Build, on: Card, ptx: Callable[[], bytes]
     ) -> None:
         self.build = build
-        self._card = on
-        self._launcher = Launcher(build, on, ptx)
+        self.launcher = Launcher(build, on, ptx, _as_called(operation))
         ports = {p.name: p for p in (*operation.algorithm.inputs, *operation.algorithm.outputs)}
         batched = [n for n in (*build.inputs, *build.outputs) if n not in build.uniform]
         widths = {n: ports[n].size(operation.model, operation.options) for n in batched}
-        self._staging = Staging(self._launcher, widths, operation.dtype)
-        self._order = self._argument_order(operation)
-
-    def _argument_order(self, operation: Operation) -> list[int]:
-        """Where each kernel argument stands among the call's: arrays first, then numbers."""
-        present = [
-            p for p in operation.algorithm.inputs if not p.optional or p.name in operation.present
-        ]
-        as_called = [p.name for p in present if not p.uniform]
-        for port in present:
-            if port.uniform:
-                as_called += UniformArray.of(port, operation.model, operation.options).names
-        return [as_called.index(name) for name in self.build.inputs]
+        self._staging = Staging(self.launcher, widths, operation.dtype)
 
     def __call__(self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
         """Evaluate over NumPy arrays and wait."""
@@ -56,22 +48,21 @@ class CudaKernel:
         for value in (*arguments, *results):
             if type(value) is int:
                 merged |= value
-        self.fire(batch, arguments, results, stream, aligned=merged % ALIGNMENT == 0)
-
-    def fire(
-        self,
-        batch: int,
-        arguments: Sequence[int | float],
-        results: Sequence[int],
-        stream: int,
-        *,
-        aligned: bool,
-    ) -> None:
-        """Enqueue, knowing whether every pointer is a multiple of `ALIGNMENT`."""
-        values = [arguments[k] for k in self._order]
-        self._launcher(batch, [*values, *results], stream, aligned=aligned)
+        self.launcher(batch, [*arguments, *results], stream, aligned=merged % ALIGNMENT == 0)
 
     def close(self) -> None:
         """Free what it holds on the device."""
         self._staging.close()
-        self._launcher.close()
+        self.launcher.close()
+
+
+def _as_called(operation: Operation) -> list[str]:
+    """Name the inputs that are given in the order of the call's arguments: numbers come last."""
+    present = [
+        p for p in operation.algorithm.inputs if not p.optional or p.name in operation.present
+    ]
+    names = [p.name for p in present if not p.uniform]
+    for port in present:
+        if port.uniform:
+            names += UniformArray.of(port, operation.model, operation.options).names
+    return names

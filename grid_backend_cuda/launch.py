@@ -28,11 +28,23 @@ class Launcher:
         build: the build.
         on: the device.
         ptx: makes PTX of the same source, for a driver that refuses the machine code.
+        inputs: the build's inputs in the order in which launches give their values; None: that of
+            the kernel's arguments.
+
+    Attributes:
+        inputs: the same; results follow.
     """
 
-    def __init__(self, build: Build, on: Card, ptx: Callable[[], bytes]) -> None:
+    def __init__(
+        self,
+        build: Build,
+        on: Card,
+        ptx: Callable[[], bytes],
+        inputs: Sequence[str] | None = None,
+    ) -> None:
         self.build = build
         self.card = on
+        self.inputs = tuple(build.inputs if inputs is None else inputs)
         if build.shared_bytes > on.shared_limit:
             raise BackendError(
                 f"{build.kernel}: a block needs {build.shared_bytes} bytes of shared memory and "
@@ -62,16 +74,12 @@ class Launcher:
                     what,
                 )
             )
-        real = "f" if build.dtype == "float32" else "d"
-        kinds = [real if name in build.uniform else "P" for name in build.inputs]
-        kinds += ["P"] * len(build.outputs)
-        self._pack, self._places = _packing(kinds)
+        self._pack, self._places = _packing(build, self.inputs)
         self._local = threading.local()
         most = build.waves * self.resident * on.multiprocessors
         self._most_blocks = most if build.waves else 2**31 - 1
-        self._launch = driver().cuLaunchKernel
-        self._handle = int(self._function)
-        self._shape = (build.threads, 1, 1, build.shared_bytes)
+        self._launch = cu.cuLaunchKernel
+        self._threads, self._shared = build.threads, build.shared_bytes
 
     def __call__(
         self, batch: int, values: Sequence[int | float], stream: int, *, aligned: bool
@@ -80,36 +88,50 @@ class Launcher:
 
         Args:
             batch: number of problems, at least 1.
-            values: pointers and uniform values in argument order, inputs then outputs.
+            values: pointers and uniform values, those of `inputs`, then the outputs' pointers.
             stream: the stream's handle; nothing is synchronised.
             aligned: whether every pointer is a multiple of `ALIGNMENT`.
         """
-        local = self._local
-        try:
-            buffer, addresses = local.buffer, local.addresses
-        except AttributeError:
-            buffer, addresses = self._new_buffer()
-        self._pack(buffer, 0, batch, aligned, *values)
-        grid = min(-(-batch // self.build.problems), self._most_blocks)
-        result = self._launch(self._handle, grid, 1, 1, *self._shape, stream, addresses, 0)
-        if result[0]:
-            self._again(result, grid, stream, addresses)
+        self.fire(batch, self.blocks(batch), aligned, values, stream)
 
-    def _again(self, result: Any, grid: int, stream: int, addresses: int) -> None:
+    def blocks(self, batch: int) -> int:
+        """Return how many blocks a batch is launched with."""
+        return min(-(-batch // self.build.problems), self._most_blocks)
+
+    def fire(
+        self, batch: int, blocks: int, aligned: bool, values: Sequence[int | float], stream: int
+    ) -> None:
+        """Enqueue the kernel as a call does, with as many `blocks` as the batch has.
+
+        An eager call has few microseconds: this is its whole way from pointers to the driver.
+        """
+        try:
+            buffer, addresses = self._local.block
+        except AttributeError:
+            buffer, addresses = self._new_block()
+        self._pack(buffer, 0, batch, aligned, *values)
+        result = self._launch(
+            self._function, blocks, 1, 1, self._threads, 1, 1, self._shared, stream, addresses, 0
+        )
+        if result[0]:
+            self._again(result, blocks, stream, addresses)
+
+    def _again(self, result: Any, blocks: int, stream: int, addresses: int) -> None:
         """Launch in the kernel's own context where this thread had another, or none."""
         if result[0].name in ("CUDA_ERROR_INVALID_CONTEXT", "CUDA_ERROR_INVALID_HANDLE"):
+            shape = (blocks, 1, 1, self._threads, 1, 1, self._shared)
             with use(self.card):
-                result = self._launch(self._handle, grid, 1, 1, *self._shape, stream, addresses, 0)
+                result = self._launch(self._function, *shape, stream, addresses, 0)
         check(result, f"launching {self.build.kernel} on device {self.card.index}")
 
-    def _new_buffer(self) -> tuple[Any, int]:
+    def _new_block(self) -> tuple[Any, int]:
         """Make this thread's argument block, and the table of the arguments' addresses."""
-        local, size = self._local, self._places[-1] + 8
-        local.buffer = ctypes.create_string_buffer(size)
-        base = ctypes.addressof(local.buffer)
+        local = self._local
+        buffer = ctypes.create_string_buffer(max(self._places) + 8)
+        base = ctypes.addressof(buffer)
         local.table = (ctypes.c_void_p * len(self._places))(*(base + p for p in self._places))
-        local.addresses = ctypes.addressof(local.table)
-        return local.buffer, local.addresses
+        local.block = (buffer, ctypes.addressof(local.table))
+        return buffer, ctypes.addressof(local.table)
 
     def close(self) -> None:
         """Unload the module."""
@@ -121,16 +143,25 @@ class Launcher:
             self._module = None
 
 
-def _packing(kinds: Sequence[str]) -> tuple[Callable[..., None], list[int]]:
-    """How batch, alignment flag and the arguments lie in one block: packer and offsets."""
-    layout, places, at = "@qi", [0, 8], 12
-    for kind in kinds:
+def _packing(build: Build, inputs: Sequence[str]) -> tuple[Callable[..., None], list[int]]:
+    """How batch, alignment flag, inputs in this order and outputs lie in one block.
+
+    Returns:
+        The packer, and where each argument of the kernel lies, in the kernel's own order.
+    """
+    real = "f" if build.dtype == "float32" else "d"
+    layout, places, at = "@qi", {"batch": 0, "aligned": 8}, 12
+    kinds = [(f"input {name}", real if name in build.uniform else "P") for name in inputs]
+    kinds += [(f"output {name}", "P") for name in build.outputs]
+    for name, kind in kinds:
         size = struct.calcsize(kind)
         at += -at % size
-        places.append(at)
+        places[name] = at
         layout += kind
         at += size
-    return struct.Struct(layout).pack_into, places
+    order = ["batch", "aligned", *(f"input {n}" for n in build.inputs)]
+    order += [f"output {n}" for n in build.outputs]
+    return struct.Struct(layout).pack_into, [places[name] for name in order]
 
 
 def _load(build: Build, on: Card, ptx: Callable[[], bytes]) -> Any:

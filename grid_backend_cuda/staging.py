@@ -103,7 +103,7 @@ class Staging:
         cu, build, count = driver(), self._launcher.build, end - begin
         what = f"staging {build.kernel}"
         values: list[int | float] = []
-        for name in build.inputs:
+        for name in self._launcher.inputs:
             if name in build.uniform:
                 values.append(float(inputs[name]))
                 continue

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from attrs import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -131,6 +131,15 @@ class SummingBackend(Backend, Protocol):
 
 class DeviceEdge(Protocol):
     """How a backend takes arrays that lie on its device."""
+
+    @property
+    def short(self) -> Mapping[type, Callable[[Sequence[Any], Sequence[Any], Any], Any]]:
+        """Short ways of a call, by the type of its first array; the edge adds to them.
+
+        Each takes the arrays, of which the last may be left out, the numbers, and ``out``; it
+        returns what the call returns, or NotImplemented where it must be looked at closely.
+        """
+        ...
 
     def arguments(
         self, call: OperationCall, values: Sequence[Any]

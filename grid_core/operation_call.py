@@ -54,6 +54,9 @@ class OperationCall:
 
     Attributes:
         algorithm: what it computes.
+        slots: its arguments: arrays, then numbers.
+        numbers: what the numbers are where none is given.
+        outputs: its results.
     """
 
     __name__: str
@@ -73,9 +76,11 @@ class OperationCall:
             if port.uniform and port.shape
         }
         self._names = tuple(slot.name for slot in self.slots)
+        self._places = {name: at for at, name in enumerate(self._names)}
         self._defaults = tuple(slot.default for slot in self.slots)
         self._shared = tuple(at for at, slot in enumerate(self.slots) if slot.shared)
         self._positional = sum(slot.port is not None for slot in self.slots)
+        self.numbers: Sequence[Any] = self._defaults[self._positional :]
         self._dtype = binding.dtype
         self.outputs = tuple(
             ArrayPort.of(port, binding.model, binding.options) for port in algorithm.outputs
@@ -89,6 +94,7 @@ class OperationCall:
         self._ready = False
         edge = getattr(binding.backend, "edge", None)
         self._edge: DeviceEdge | None = None if edge is None else edge(binding.settings)
+        self._short = {} if self._edge is None else self._edge.short
         self.dtype_name = binding.dtype.name
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
@@ -112,7 +118,20 @@ class OperationCall:
         """
         if not self._ready:
             self._open()
-        values = self._bind(args, keywords)
+        arrays: Sequence[Any] = args
+        numbers = self.numbers
+        if keywords:
+            values = self._bind(args, keywords)
+            arrays, numbers = values[: self._positional], values[self._positional :]
+        short = self._short.get(type(arrays[0])) if arrays else None
+        if short is not None:
+            done = short(arrays, numbers, out)
+            if done is not NotImplemented:
+                return done
+        return self._look_closely(values if keywords else self._bind(args, keywords), out)
+
+    def _look_closely(self, values: Sequence[Any], out: Any) -> Any:
+        """Do a call for which there is no short way: check each argument, and say what is wrong."""
         if self._shared:
             done = self._call_shared(values, out)
             if done is not NotImplemented:
@@ -335,16 +354,13 @@ class OperationCall:
             return args + self._defaults[given:]
         if self._wide:
             keywords = self._spread(keywords)
-        values = list(args)
-        used = 0
-        for name, default in zip(self._names[given:], self._defaults[given:], strict=True):
-            if name in keywords:
-                values.append(keywords[name])
-                used += 1
-            else:
-                values.append(default)
-        if used != len(keywords):
-            raise self._wrong_arguments(given, keywords)
+        values = [*args, *self._defaults[given:]]
+        places = self._places
+        for name, value in keywords.items():
+            at = places.get(name, -1)
+            if at < given:
+                raise self._wrong_arguments(given, keywords)
+            values[at] = value
         return values
 
     def _spread(self, keywords: dict[str, Any]) -> dict[str, Any]:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
-from attrs import frozen
 
 from grid_backend_cuda import arrays
 from grid_backend_cuda.arrays import View, _Plain
-from grid_backend_cuda.edge import CudaEdge
 from grid_core.errors import ArgumentError, InputError
-from tests.plugins.builders import FakeBackend, announce, load_arm, manager, plugin
+from tests.cuda.pretend import Backend
 from tests.plugins.builders import algorithm as product
-
-if TYPE_CHECKING:
-    from grid_core.backend import BuildSettings, Operation
+from tests.plugins.builders import announce, load_arm, manager, plugin
 
 
 class Box:
@@ -62,46 +57,6 @@ class Boxes(_Plain):
 
 class OtherBoxes(Boxes):
     pass
-
-
-class Kernel:
-    """Runs the reference over pointers."""
-
-    def __init__(self, operation: Operation, host: Any) -> None:
-        self.operation, self.host = operation, host
-        self.launches: list[tuple[int, int]] = []
-
-    def __call__(self, batch: int, inputs: Any, outputs: Any) -> None:
-        self.host(batch, inputs, outputs)
-
-    def launch(self, batch: int, arguments: Any, results: Any, stream: int) -> None:
-        self.launches.append((batch, stream))
-        op = self.operation
-        ports = [p for p in op.algorithm.inputs if not p.optional or p.name in op.present]
-        ports.sort(key=lambda p: p.uniform)
-        inputs = {
-            p.name: a if p.uniform else self._array(a, (batch, *p.dims(op.model, op.options)))
-            for p, a in zip(ports, arguments, strict=True)
-        }
-        outputs = {
-            p.name: self._array(a, (batch, *p.dims(op.model, op.options)))
-            for p, a in zip(op.algorithm.outputs, results, strict=True)
-        }
-        self.host(batch, inputs, outputs)
-
-    @staticmethod
-    def _array(pointer: int, shape: tuple[int, ...]) -> Any:
-        kind = ctypes.c_double * int(np.prod(shape))
-        return np.ctypeslib.as_array(kind.from_address(pointer)).reshape(shape)
-
-
-@frozen
-class Backend(FakeBackend):
-    def build(self, operation: Operation, settings: Any) -> Any:
-        return Kernel(operation, super().build(operation, settings))
-
-    def edge(self, settings: BuildSettings) -> CudaEdge:
-        return CudaEdge(settings.device or 0)
 
 
 @pytest.fixture(autouse=True)

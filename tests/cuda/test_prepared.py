@@ -120,8 +120,9 @@ def test_what_the_driver_is_given(
     """Machine code of the device's generation, else PTX, which ends in a NUL for the driver."""
     given: list[Any] = []
 
-    def init(self: Launcher, build: Any, on: Any, ptx: Any) -> None:
+    def init(self: Launcher, build: Any, on: Any, ptx: Any, inputs: Any) -> None:
         del self
+        assert inputs == ["q", "qd", "u", "gravity"]
         given.append((build, on.arch, ptx()))
 
     monkeypatch.setattr(Launcher, "__init__", init)
