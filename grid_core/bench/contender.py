@@ -40,6 +40,8 @@ class Prepared:
     """What lies between start and stop; see `grid_core.bench.results.BOUNDARIES`."""
     problems: int
     """Evaluations in one run."""
+    states: str = ""
+    """Where states on a GPU lie; see `grid_core.bench.results.STATES`."""
     outputs: Callable[[], Sequence[Array]]
     """Results on the first problems, one array (n, ...) an output; empty: cannot be told."""
     clock: Callable[[Callable[[], object], int], float] = wall_clock

@@ -82,24 +82,33 @@ class Device:
         return self.torch.full(shape, math.nan, dtype=kind, device=f"cuda:{self.index}")
 
     def sets(
-        self, arrays: Sequence[Array], *, batch: int, dtype: str, moved: int
+        self, arrays: Sequence[Array], *, batch: int, dtype: str, moved: int, states: str
     ) -> list[list[Any]]:
-        """Return the same states on the device, over and over, in another order each time.
+        """Return the states on the device: once, or over and over, in another order each time.
 
-        So many sets that together they do not fit the cache twice, within reason; the first is in
-        the order given.
+        In turns there are so many sets that together they do not fit the cache twice, within
+        reason; the first is in the order given.
 
         Args:
             arrays: states; fewer than the batch are repeated up to it.
             batch: problems.
             dtype: precision.
             moved: bytes of one problem's inputs and outputs.
+            states: of `grid_core.bench.results.STATES`.
         """
-        count = math.ceil(2 * self.card.l2_bytes / (batch * moved))
-        count = max(1, min(MOST_SETS, count))
+        turns = math.ceil(2 * self.card.l2_bytes / (batch * moved))
+        count = max(1, min(MOST_SETS, turns)) if states == "turns" else 1
         first = [self._upload(array, batch, dtype) for array in arrays]
         shifts = [k * batch // count for k in range(1, count)]
         return [first, *([self.torch.roll(x, s, 0) for x in first] for s in shifts)]
+
+    def floor(self, *, batch: int, dtype: str, moved: int, fused: int, states: str) -> float | None:
+        """Return the least time of an evaluation that the card allows [ns]; None: not known.
+
+        Device memory counts unless every launch finds its arrays in the cache.
+        """
+        warm = states == "same" and batch * moved <= self.card.l2_bytes
+        return self.card.floor(0 if warm else moved, fused, dtype) or None
 
     def _upload(self, array: Array, batch: int, dtype: str) -> Any:
         host = np.ascontiguousarray(array, dtype)

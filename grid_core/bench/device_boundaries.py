@@ -34,6 +34,8 @@ class Steps:
     """For messages."""
     calls: Sequence[Callable[[], Any]]
     """One for each set; each enqueues the work and returns the results."""
+    states: str
+    """Where the sets lie; see `grid_core.bench.results.STATES`."""
     batch: int
     drawn: int
     """Problems after which the states repeat."""
@@ -65,6 +67,7 @@ class Steps:
             run=run,
             boundary=boundary,
             problems=self.batch * launches,
+            states=self.states,
             outputs=outputs,
             clock=clock,
             note=self.note,

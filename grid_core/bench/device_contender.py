@@ -29,12 +29,16 @@ MOST_BYTES = 4 << 30
 
 @frozen
 class DeviceContender:
-    """One backend in one precision, by one boundary, with PyTorch's tensors."""
+    """One backend in one precision, by one boundary, with PyTorch's tensors.
+
+    Where these lie is one of `grid_core.bench.results.STATES`.
+    """
 
     name: str
     """Name of the backend."""
     dtype: str
     boundary: str
+    states: str
     device: Device
     handles: dict[tuple[str, bool, str, str], OperationCall] = field(factory=dict, repr=False)
     """What is loaded; contenders may share it."""
@@ -48,7 +52,11 @@ class DeviceContender:
         kernel: Any = call.kernel(_variant(call, case))
         build = getattr(kernel, "build", None)
         sets = self.device.sets(
-            list(case.inputs.values()), batch=case.batch, dtype=self.dtype, moved=moved
+            list(case.inputs.values()),
+            batch=case.batch,
+            dtype=self.dtype,
+            moved=moved,
+            states=self.states,
         )
         places = _places(call, case)
         calls = [
@@ -64,10 +72,17 @@ class DeviceContender:
             device=self.device,
             who=f"{self.name} {case.algorithm.name}",
             calls=calls,
+            states=self.states,
             batch=case.batch,
             drawn=case.drawn,
             details={"bytes": moved, **_report(build)},
-            floor=self.device.card.floor(moved, getattr(build, "fused", 0), self.dtype),
+            floor=self.device.floor(
+                batch=case.batch,
+                dtype=self.dtype,
+                moved=moved,
+                fused=getattr(build, "fused", 0),
+                states=self.states,
+            ),
         ).prepare(self.boundary)
 
     def _out(self, call: OperationCall, case: Case) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from grid_core.bench.grid_rbd_order import METHODS
 from grid_core.bench.grid_rbd_robot import find_grid_rbd, prebuild
 from grid_core.bench.lineup import DEVICE_BATCHES, line_up
 from grid_core.bench.plot import check_plot, plot
-from grid_core.bench.results import document
+from grid_core.bench.results import STATES, document
 from grid_core.bench.robot import BUNDLED, bundled_robot, robot_from_path
 from grid_core.bench.suite import Plan, cases, run_case
 from grid_core.errors import GridError, OptionError
@@ -53,6 +53,13 @@ def _words(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[st
 @click.option("--operations", default=",".join(OPERATIONS), callback=_words, show_default=True)
 @click.option("--batches", default=",".join(map(str, DEVICE_BATCHES)), callback=_words)
 @click.option("--boundaries", default="call,graph", callback=_words, show_default=True)
+@click.option(
+    "--states",
+    default="turns",
+    callback=_words,
+    show_default=True,
+    help="; ".join(f"{name}: {meaning}" for name, meaning in STATES.items()) + ".",
+)
 @click.option("--dtypes", default="float32,float64", callback=_words, show_default=True)
 @click.option("--backend", default="cuda", show_default=True)
 @click.option("--peer/--no-peer", default=True, show_default=True)
@@ -133,6 +140,7 @@ def _plan(robots: list[Robot], o: dict[str, Any]) -> tuple[Plan, Card | None]:
         backends=[o["backend"]],
         dtypes=o["dtypes"],
         boundaries=o["boundaries"],
+        states=o["states"],
         peer_names=("grid-rbd",) if o["peer"] else (),
         operations=o["operations"],
     )

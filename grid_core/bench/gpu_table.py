@@ -1,8 +1,10 @@
-"""A line for each operation, boundary and precision, batches across."""
+"""A line for each operation, boundary, precision and place of the states, batches across."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from grid_core.bench.results import STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,13 +23,18 @@ def table(trials: Sequence[Trial]) -> Iterator[str]:
     """Yield the lines: microseconds a call, how many times as fast as the peer, and the best."""
     if not trials:
         return
+    lines = {" ".join(filter(None, key)): pairs for key, pairs in _lines(trials).items()}
+    width = max(34, *(len(head) + 1 for head in lines), 0)
     heads = "".join(f"{f'B={batch}':>15}" for batch in SHOWN)
     yield "us a call and how many times as fast as the peer (in float32); best G evaluations/s"
-    yield f"{'robot operation boundary':34}{heads}{'G/s':>9}{'at B':>9}{'floor':>7}{'share':>6}"
-    for key, pairs in _lines(trials).items():
-        head = " ".join(key)
+    title = "robot operation boundary"
+    yield f"{title:{width}}{heads}{'G/s':>9}{'at B':>9}{'floor':>7}{'share':>6}"
+    for head, pairs in lines.items():
         cells = "".join(f"{_cell(pairs, batch):>15}" for batch in SHOWN)
-        yield f"{head:34}{cells}{_best(pairs)}"
+        yield f"{head:{width}}{cells}{_best(pairs)}"
+    for states in dict.fromkeys(one.states for trial in trials for one in trial.ours):
+        if states:
+            yield f"{states}: {STATES[states]}"
     yield from _closing(trials)
 
 
@@ -38,11 +45,11 @@ def _short(trial: Trial) -> str:
     return f"{trial.robot} {SHORT.get(trial.label, trial.label)}"
 
 
-def _lines(trials: Iterable[Trial]) -> dict[tuple[str, str, str], _Pairs]:
-    lines: dict[tuple[str, str, str], _Pairs] = {}
+def _lines(trials: Iterable[Trial]) -> dict[tuple[str, str, str, str], _Pairs]:
+    lines: dict[tuple[str, str, str, str], _Pairs] = {}
     for trial in trials:
         for one in trial.ours:
-            key = (_short(trial), one.boundary, one.dtype)
+            key = (_short(trial), one.boundary, one.dtype, one.states)
             lines.setdefault(key, {})[trial.batch] = (trial, one)
     return lines
 

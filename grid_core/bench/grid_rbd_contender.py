@@ -66,6 +66,7 @@ class GridRbdContender:
     """The peer on the GPU, by one boundary."""
 
     boundary: str
+    states: str
     device: Device
     robots: GridRbdRobots = field(repr=False)
     name: str = field(default="grid-rbd", init=False)
@@ -90,11 +91,14 @@ class GridRbdContender:
         call = functools.partial(getattr(robot.handle, name), **_shared(case))
         given = [one for one in method.takes if one in case.inputs]
         states = [case.inputs[one][:, robot.columns(one)] for one in given]
-        sets = self.device.sets(states, batch=case.batch, dtype=self.dtype, moved=moved)
+        sets = self.device.sets(
+            states, batch=case.batch, dtype=self.dtype, moved=moved, states=self.states
+        )
         return Steps(
             device=self.device,
             who=f"grid-rbd's {name}",
             calls=[functools.partial(call, *one) for one in sets],
+            states=self.states,
             batch=case.batch,
             drawn=case.drawn,
             order=functools.partial(method.in_order, order=robot.order),

@@ -12,6 +12,7 @@ from grid_core.bench.device import Device
 from grid_core.bench.device_boundaries import DEVICE_BOUNDARIES
 from grid_core.bench.device_contender import DeviceContender, HostContender
 from grid_core.bench.grid_rbd_contender import GridRbdContender, GridRbdRobots
+from grid_core.bench.results import STATES
 from grid_core.errors import OptionError
 from grid_core.plugins import plugin_manager
 from grid_core.wording import listing
@@ -52,6 +53,7 @@ def line_up(
     backends: Sequence[str] = (),
     dtypes: Sequence[str] = (),
     boundaries: Sequence[str] = (),
+    states: Sequence[str] = (),
     peer_names: Sequence[str] = (),
     operations: Sequence[str] | None = None,
 ) -> Lineup:
@@ -61,11 +63,13 @@ def line_up(
         backends: names; empty: all that run here.
         dtypes: precisions; empty: all that a backend has.
         boundaries: of `BOUNDARY_NAMES`; empty: call, and on a device graph too.
+        states: of `STATES`, for tensors on a device; empty: in turns.
         peer_names: of `PEERS`; empty: Pinocchio beside backends on the host, if it is installed.
         operations: names and families that a peer is built with; None: all.
 
     Raises:
-        OptionError: nothing is left to time, or a peer that is asked for cannot take part.
+        OptionError: nothing is left to time, a peer that is asked for cannot take part, or nobody
+            has the states that are asked for.
         BackendUnavailable: a boundary on the device without a device, or without PyTorch.
     """
     plain = grid_contenders(backends, dtypes)
@@ -77,9 +81,10 @@ def line_up(
         )
     rivals = _robots(peer_names, there, operations)
     device = _open(boundaries, rivals) if there else None
+    _check_states(states, device if set(boundaries) != {"host"} else None)
     on_cpu = _on_cpu(peer_names, alone=not here)
     return Lineup(
-        contenders=(*here, *_in_turns(there, boundaries, device, rivals), *on_cpu),
+        contenders=(*here, *_in_turns(there, boundaries, states, device, rivals), *on_cpu),
         card=None if device is None else device.card,
         on_host=bool(here),
         drawn=None if here or on_cpu else DRAWN,
@@ -111,24 +116,41 @@ def _open(boundaries: Sequence[str], rivals: GridRbdRobots | None) -> Device | N
     return Device.open()
 
 
+def _check_states(states: Sequence[str], device: Device | None) -> None:
+    """Raise `OptionError` for what is no way for states to lie, or where nobody's lie there."""
+    for name in states:
+        if name not in STATES:
+            raise OptionError(f"states lie in {listing(list(STATES), 'or')}; got {name!r}")
+    if states and device is None:
+        raise OptionError(
+            "how states lie is asked for, and nobody here is timed with tensors on a GPU: "
+            "--backend cuda --boundary call,graph"
+        )
+
+
 def _in_turns(
     plain: Sequence[GridContender],
     boundaries: Sequence[str],
+    states: Sequence[str],
     device: Device | None,
     rivals: GridRbdRobots | None,
 ) -> list[Contender]:
-    """Return the contenders on the device, those of one boundary side by side."""
+    """Return the contenders on the device, those with one boundary and states side by side."""
     found: list[Contender] = []
     handles: dict[tuple[str, bool, str, str], Any] = {}
     for boundary in boundaries or (("host",) if device is None else DEVICE_BOUNDARIES):
         if boundary == "host":
             found += [HostContender(one.name, one.dtype, handles) for one in plain]
-        elif device is not None:
+            continue
+        for lie in states or ("turns",):
+            if device is None:
+                continue
             found += [
-                DeviceContender(one.name, one.dtype, boundary, device, handles) for one in plain
+                DeviceContender(one.name, one.dtype, boundary, lie, device, handles)
+                for one in plain
             ]
             if rivals is not None:
-                found.append(GridRbdContender(boundary, device, rivals))
+                found.append(GridRbdContender(boundary, lie, device, rivals))
     return found
 
 

@@ -87,7 +87,7 @@ def _panels(trials: Iterable[Trial]) -> dict[str, dict[str, _Line]]:
                 continue
             lines = panels.setdefault(f"{trial.robot}: {trial.label}", {})
             away = bool(one.card) or one.boundary == "host"
-            how = one.boundary if away else threads
+            how = ", ".join(filter(None, (one.boundary, one.states))) if away else threads
             fresh = _Line(one.peer, one.floor, one.dtype, away)
             line = lines.setdefault(f"{one.contender} {one.dtype}, {how}", fresh)
             line.points.append((trial.batch, 1e3 / one.median))
@@ -101,7 +101,13 @@ def _draw(axes: Any, title: str, lines: dict[str, _Line]) -> None:
         style = "s--" if line.peer else "o-"
         how = "" if line.away else f" ({', '.join(sorted(line.boundaries))})"
         axes.loglog(batches, rates, style, label=f"{label}{how}", markersize=4)
-    for dtype, floor in {line.dtype: line.floor for line in lines.values() if line.floor}.items():
+    floors: dict[str, float] = {}
+    for line in lines.values():
+        # States that lie in the cache have a lower floor, or none: the line is device memory's.
+        floors[line.dtype] = max(floors.get(line.dtype, 0.0), line.floor or 0.0)
+    for dtype, floor in floors.items():
+        if not floor:
+            continue
         axes.axhline(1e3 / floor, linestyle="--", color="0.4", linewidth=1.0)
         axes.annotate(
             f"floor {dtype}",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grid_core.bench.card import Card
     from grid_core.bench.loads import LoadTimes
 
-__all__ = ["BOUNDARIES", "FORMAT", "Measurement", "Trial", "document", "loads_document"]
+__all__ = ["BOUNDARIES", "FORMAT", "STATES", "Measurement", "Trial", "document", "loads_document"]
 
 FORMAT = "grid.bench.v1"
 
@@ -29,6 +29,13 @@ BOUNDARIES = {
 }
 """What lies between start and stop of a measurement."""
 
+STATES = {
+    "turns": "states lie in several places on the GPU, in turns: so many that they do not fit its "
+    "L2 cache twice, 64 at most",
+    "same": "every launch takes the same arrays, which then lie in the L2 cache where they fit",
+}
+"""Where the states of a measurement on a GPU lie."""
+
 
 @frozen(kw_only=True)
 class Measurement:
@@ -38,6 +45,8 @@ class Measurement:
     dtype: str
     boundary: str
     peer: bool
+    states: str = ""
+    """Of `STATES`, for tensors on a GPU."""
     samples: tuple[float, ...]
     """[ns an evaluation]; empty when it was not timed."""
     difference: float | None = None
@@ -86,10 +95,15 @@ class Trial:
     def counterpart(self, ours: Measurement, name: str) -> Measurement | None:
         """Return a peer's measurement to set beside one of ours.
 
-        On a GPU only the same boundary compares; on the host it is said beside it.
+        On a GPU only the same boundary on states that lie alike compares; on the host it is said
+        beside it.
         """
+
+        def how(one: Measurement) -> tuple[str, str, str]:
+            return one.boundary, one.card, one.states
+
         named = [peer for peer in self.peers if peer.contender == name]
-        same = [peer for peer in named if (peer.boundary, peer.card) == (ours.boundary, ours.card)]
+        same = [peer for peer in named if how(peer) == how(ours)]
         return next(iter(same or [peer for peer in named if not peer.card]), None)
 
     def ratio(self, ours: Measurement, peer: Measurement) -> float | None:
@@ -109,6 +123,7 @@ def document(
         "card": None if card is None else card.document(),
         "unit": "ns per evaluation",
         "boundaries": BOUNDARIES,
+        "states": STATES,
         "trials": [_trial(trial) for trial in trials],
     }
 
@@ -142,6 +157,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
                 "contender": m.contender,
                 "dtype": m.dtype,
                 "boundary": m.boundary,
+                "states": m.states,
                 "peer": m.peer,
                 "median": m.median,
                 "samples": list(m.samples),

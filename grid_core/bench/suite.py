@@ -100,6 +100,7 @@ class _Entry:
             contender=self.contender.name,
             dtype=self.contender.dtype,
             boundary=self.prepared.boundary,
+            states=self.prepared.states,
             peer=self.contender.peer,
             samples=self.samples,
             difference=self.difference,

@@ -12,7 +12,7 @@ from grid_core.bench.contenders import grid_contenders
 from grid_core.bench.lineup import BOUNDARY_NAMES, DEVICE_BATCHES, PEERS, line_up
 from grid_core.bench.loads import time_loads
 from grid_core.bench.plot import check_plot, plot
-from grid_core.bench.results import document, loads_document
+from grid_core.bench.results import STATES, document, loads_document
 from grid_core.bench.robot import BUNDLED
 from grid_core.bench.suite import Plan, cases, count, run_case
 from grid_core.cli.bench_tables import print_loads, print_trials
@@ -74,6 +74,15 @@ QUICK_BATCHES = (1, 4096)
     "[default: call and graph with PyTorch, host without]",
 )
 @click.option(
+    "--states",
+    "states",
+    multiple=True,
+    metavar="[turns|same],...",
+    callback=comma_list(click.Choice(list(STATES))),
+    help="Of tensors on a GPU: several sets in turns, cold in its cache, or the same at every "
+    "launch, warm where they fit.  [default: turns]",
+)
+@click.option(
     "--peer",
     "peers",
     multiple=True,
@@ -110,8 +119,8 @@ def command(
 ) -> None:
     """Time operations beside Pinocchio's or grid-rbd's.
 
-    Each option that names something may be given several times; batches, boundaries and peers
-    may also be lists with commas. Before anything is timed, its
+    Each option that names something may be given several times; batches, boundaries, states and
+    peers may also be lists with commas. Before anything is timed, its
     results are checked: against Pinocchio's where that is installed and can do it, else against
     the reference backend's. A time is the median of samples that are taken in turns, A B A B.
     Exit code 1: results were wrong.
@@ -144,6 +153,7 @@ def _plan(robots: list[Robot], o: dict[str, Any]) -> tuple[Plan, Card | None]:
         backends=o["backends"],
         dtypes=o["dtypes"],
         boundaries=o["boundaries"],
+        states=o["states"],
         peer_names=o["peers"],
         operations=o["operations"] or None,
     )

@@ -6,7 +6,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from grid_core.bench.machine import machine, versions
-from grid_core.bench.results import BOUNDARIES
+from grid_core.bench.results import BOUNDARIES, STATES
 from grid_core.cli.output import print_table, say
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["print_loads", "print_trials"]
 
 
-SHARED = ("threads", "backend")
+SHARED = ("threads", "backend", "states")
 """Columns that become a line above the table when all rows have the same there."""
 
 
@@ -29,8 +29,10 @@ def print_trials(trials: Sequence[Trial], card: Card | None = None) -> None:
     rows = [row for trial in trials for row in _rows(trial, peers)]
     headers = list(dict.fromkeys(header for row in rows for header in row))
     headers.sort(key="note".__eq__)
-    captions = [(header, {row[header] for row in rows}) for header in SHARED]
+    captions = [(header, {row.get(header) for row in rows}) for header in SHARED]
     for header, values in captions:
+        if header not in headers:
+            continue
         if len(values) == 1:
             headers.remove(header)
             value = values.pop()
@@ -41,7 +43,7 @@ def print_trials(trials: Sequence[Trial], card: Card | None = None) -> None:
     floating = sorted({trial.robot for trial in trials if trial.floating})
     say(f"floating base: {', '.join(floating) or 'none'}\n")
     if rows:
-        texts = {"robot", "operation", "backend", "dtype", "boundary", "by", "note"}
+        texts = {"robot", "operation", "backend", "dtype", "boundary", "states", "by", "note"}
         cells = [[row.get(header) for header in headers] for row in rows]
         print_table(headers, cells, right=[header for header in headers if header not in texts])
         say()
@@ -57,8 +59,9 @@ def _explain(trials: Sequence[Trial]) -> None:
         say(f"{', '.join(peers)}: the same, in ns; ratio: how many times as fast Grid is")
     if any(m.floor is not None for trial in trials for m in trial.measurements):
         say("of floor: the least time that memory and arithmetic allow, of the time taken")
-    used = {m.boundary for trial in trials for m in trial.measurements}
-    for name, meaning in BOUNDARIES.items():
+    measured = [m for trial in trials for m in trial.measurements]
+    used = {name for m in measured for name in (m.boundary, m.states)}
+    for name, meaning in (BOUNDARIES | STATES).items():
         if name in used:
             say(f"{name}: {meaning}")
     _print_machine()
@@ -102,6 +105,8 @@ def _rows(trial: Trial, peers: Sequence[str]) -> Iterator[dict[str, object]]:
         median = ours.median
         if away:
             row["boundary"] = ours.boundary
+            if ours.states:
+                row["states"] = ours.states
             row["us a call"] = "-" if median is None else f"{1e-3 * median * trial.batch:.2f}"
         row["ns"] = "-" if median is None else f"{median:.{1 if median >= 1.0 else 4}f}"
         row["M/s"] = "-" if median is None else f"{1e3 / median:.3f}"

@@ -147,13 +147,52 @@ def test_a_large_batch_repeats_the_states_and_a_fault_at_its_end_shows(gpu: Any)
 def test_states_are_rotated_while_they_fit_the_cache() -> None:
     device = Device.open()
     states = np.arange(12.0).reshape(6, 2)
-    sets = device.sets([states], batch=6, dtype="float32", moved=8000)
+    usual: dict[str, Any] = {"batch": 6, "dtype": "float32", "states": "turns"}
+    sets = device.sets([states], moved=8000, **usual)
     assert len(sets) == 3  # 64 KiB of cache, twice
     assert np.array_equal(sets[0][0], states)
     assert np.array_equal(np.sort(sets[1][0], axis=0), states)
     assert not np.array_equal(sets[1][0], states)
-    assert len(device.sets([states], batch=6, dtype="float32", moved=1 << 20)) == 1
-    assert len(device.sets([states], batch=6, dtype="float32", moved=1)) == 64
+    assert len(device.sets([states], moved=1 << 20, **usual)) == 1
+    assert len(device.sets([states], moved=1, **usual)) == 64
+    (only,) = device.sets([states], moved=1, **{**usual, "states": "same"})
+    assert np.array_equal(only[0], states)
+
+
+def test_states_that_stay_where_they_are_are_timed_beside_those_in_turns() -> None:
+    made = lineup(states=["turns", "same"])
+    order = [(c.name, c.boundary, c.states) for c in made.contenders]  # type: ignore[attr-defined]
+    assert order == [
+        (name, boundary, states)
+        for boundary in ("call", "graph")
+        for states in ("turns", "same")
+        for name in ("cpu", "grid-rbd")
+    ]
+    (trial,) = trials(made, 3, robots=("iiwa14",), operations=("crba",))
+    assert not trial.failed, trial
+    assert all(m.difference is not None and m.difference < 1e-5 for m in trial.measurements)
+    for one in trial.measurements:
+        assert (one.details["sets"] == 1) is (one.states == "same")
+    for ours in trial.ours:
+        beside = trial.counterpart(ours, "grid-rbd")
+        assert beside is not None
+        assert (beside.boundary, beside.states) == (ours.boundary, ours.states)
+    written = document([trial], {}, made.card)
+    assert set(written["states"]) == {"turns", "same"}
+    found = [m["states"] for m in written["trials"][0]["measurements"]]
+    assert found == [c.states for c in made.contenders]  # type: ignore[attr-defined]
+    # What lies in the cache is not bound by device memory, and no build says more here.
+    assert [m.floor is None for m in trial.ours] == [m.states == "same" for m in trial.ours]
+
+
+def test_a_batch_beyond_the_cache_has_the_floor_of_memory_wherever_its_states_lie() -> None:
+    device = evolve(Device.open(), card=Card(
+        name="c", driver="d", l2_bytes=1000, copy_rate=1e12, issue_rates={"float32": 1e12}
+    ))  # fmt: skip
+    usual: dict[str, Any] = {"dtype": "float32", "moved": 100, "fused": 50}
+    assert device.floor(batch=10, states="turns", **usual) == pytest.approx(0.1)
+    assert device.floor(batch=10, states="same", **usual) == pytest.approx(0.05)
+    assert device.floor(batch=11, states="same", **usual) == pytest.approx(0.1)
 
 
 def test_results_that_are_not_written_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,6 +224,11 @@ def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         line_up(backends=["reference"], peer_names=["grid-rbd"])
     with pytest.raises(OptionError, match="reference has no boundary graph"):
         line_up(backends=["reference"], boundaries=["graph"])
+    for changes in ({"backends": ["reference"], "dtypes": ()}, {"boundaries": ["host"]}):
+        with pytest.raises(OptionError, match="nobody here is timed with tensors on a GPU"):
+            lineup(**{"peer_names": (), "states": ["same"], **changes})
+    with pytest.raises(OptionError, match="states lie in turns or same; got 'warm'"):
+        lineup(states=["warm"])
     monkeypatch.setitem(sys.modules, "grid_rbd", None)
     with pytest.raises(OptionError, match=r"pip install 'grid-rbd\[torch\]'"):
         lineup()

@@ -53,6 +53,26 @@ def test_the_report_is_a_table_a_plot_and_a_document(
     assert "floor float32" in drawn.read_text() or "<svg" in drawn.read_text()
 
 
+def test_the_report_says_where_the_states_lay(tmp_path: Path) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    written, drawn = tmp_path / "r.json", tmp_path / "r.svg"
+    options = ("--no-peer", "--operations", "crba", "--robots", "iiwa14", "--dtypes", "float32")
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        result = report(written, drawn, *options, "--states", "turns,same")
+    assert result.exit_code == 0, result.output
+    heads = [line[:32].strip() for line in result.stdout.splitlines() if "float32" in line[:30]]
+    lines = [f"{how} float32 {states}" for how in ("call", "graph") for states in ("turns", "same")]
+    assert heads == [f"iiwa14 crba {line}" for line in lines]
+    assert "same: every launch takes the same arrays" in result.stdout
+    for how in ("call", "graph"):
+        for states in ("turns", "same"):
+            assert f"cpu float32, {how}, {states}<" in drawn.read_text()
+    assert json.loads(written.read_text())["settings"]["states"] == ["turns", "same"]
+    result = report(written, drawn, *options, "--states", "warm")
+    assert result.exit_code == 1
+    assert "states lie in turns or same; got 'warm'" in result.output
+
+
 def test_a_report_that_breaks_off_leaves_what_it_had(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -52,7 +52,7 @@ def test_lists_with_commas(grid: Grid) -> None:
 
 def test_times_on_a_card(grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
     card = Card(name="H200", driver="580.1", l2_bytes=1, copy_rate=4.2e12, issue_rates={})
-    times = {"dtype": "float32", "boundary": "graph", "card": "H200"}
+    times = {"dtype": "float32", "boundary": "graph", "card": "H200", "states": "turns"}
     made = evolve(
         trial(failed=False),
         measurements=(
@@ -63,12 +63,28 @@ def test_times_on_a_card(grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grid_core.cli.bench.run_case", lambda *_: made)
     monkeypatch.setattr("grid_core.cli.bench._plan", lambda *_: (plan(), card))
     lines = grid("bench").stdout.splitlines()
-    assert lines[0] == "backend: cuda"
+    assert lines[:2] == ["backend: cuda", "states: turns"]
+    assert any(line.startswith("turns: states lie in several places") for line in lines)
     assert "card: H200, driver 580.1, copies 4.2e+12 B/s" in lines
     row = next(line.split() for line in lines if line.startswith("r "))
     assert row == ["r", "crba", "2", "float32", "graph", "0.00", "0.0500", "20000.000", "5.0",
                    "graph", "100.00x", "80%"]  # fmt: skip
     assert not any(line.startswith("threads") for line in lines)
+
+
+def test_states_that_lie_otherwise_have_rows_of_their_own(
+    grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = {"contender": "cuda", "peer": False, "dtype": "float32", "boundary": "graph"}
+    turns, same = (
+        Measurement(card="H200", states=states, samples=(each,), **times)
+        for states, each in (("turns", 0.05), ("same", 0.04))
+    )
+    made = evolve(trial(failed=False), measurements=(turns, same))
+    monkeypatch.setattr("grid_core.cli.bench.run_case", lambda *_: made)
+    monkeypatch.setattr("grid_core.cli.bench._plan", lambda *_: (plan(), None))
+    rows = [line.split() for line in grid("bench").stdout.splitlines() if line.startswith("r ")]
+    assert [row[4:6] for row in rows] == [["graph", "turns"], ["graph", "same"]]
 
 
 def plan() -> Plan:
@@ -146,6 +162,8 @@ def test_an_interruption_shows_what_was_measured(
         (("--boundary", "graphs"), "'graphs' is not one of 'call', 'graph', 'host'"),
         (("--backend", "cpu", "--peer", "grid-rbd"), "beside a backend there: --backend cuda"),
         (("--load", "--plot", "a.svg"), "it does not go with --load"),
+        (("--states", "cold"), "'cold' is not one of 'turns', 'same'"),
+        (("--backend", "cpu", "--states", "same"), "nobody here is timed with tensors on a GPU"),
     ],
 )
 def test_mistakes(fails: Any, arguments: tuple[str, ...], message: str) -> None:
