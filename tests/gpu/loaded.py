@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 HUMANOID = (*DYNAMICS, "end_effector_pose")
 """What is tried of the humanoid: the rest takes the compiler minutes."""
+SOME = ("inverse_dynamics", "forward_dynamics", "crba", "minv", "end_effector_pose")
+"""What is tried of every kind of array."""
 ON_DEMAND = dict.fromkeys(("inverse_dynamics", "forward_dynamics"), ("f_ext",))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.gpu.frameworks import framework, put
+from tests.gpu.frameworks import NAMES, framework, put
 from tests.gpu.loaded import call_of, handle, inputs_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("default")]
@@ -109,11 +109,30 @@ def test_many_threads_may_call_one_handle(on_device: bool) -> None:
         assert all(pool.map(work, range(6)))
 
 
-def test_a_thread_that_never_touched_cuda_may_call() -> None:
+@pytest.mark.parametrize("kind", ["numpy", *NAMES])
+def test_a_thread_that_never_touched_cuda_may_call(kind: str) -> None:
     inputs = inputs_of("iiwa14", "crba", 40)
     expected = handle("iiwa14").crba(**inputs)
+    arrays = None if kind == "numpy" else framework(kind)
+    given = inputs if arrays is None else put(arrays, inputs)
     found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(handle("iiwa14").crba(**inputs)))
+
+    def work() -> None:
+        found.extend(handle("iiwa14").crba(**given) for _ in range(3))
+
+    thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    np.testing.assert_array_equal(found[0], expected)
+    # Each has memory of its own: all three are looked at in the end.
+    assert len(found) == 3
+    for got in found:
+        np.testing.assert_array_equal(got if arrays is None else arrays.get(got), expected)
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_results_that_are_kept_stay_as_they_are(kind: str) -> None:
+    arrays, call = framework(kind), call_of("iiwa14", "forward_dynamics")
+    problems = [inputs_of("iiwa14", "forward_dynamics", 33, seed=seed) for seed in range(5)]
+    kept = [call(**put(arrays, inputs)) for inputs in problems]
+    for got, inputs in zip(kept, problems, strict=True):
+        np.testing.assert_array_equal(arrays.get(got), call(**inputs))
