@@ -74,7 +74,7 @@ class Torch:
 
     def __init__(self) -> None:
         self._torch = sys.modules["torch"]
-        self.tensor = self._torch.Tensor
+        self.array = self._torch.Tensor
         self._names = {self._torch.float32: "float32", self._torch.float64: "float64"}
         self._types = {name: dtype for dtype, name in self._names.items()}
         raw = getattr(self._torch._C, "_cuda_getCurrentRawStream", None)  # noqa: SLF001
@@ -126,6 +126,7 @@ class Cupy(_Plain):
 
     def __init__(self) -> None:
         self._cupy = sys.modules["cupy"]
+        self.array = self._cupy.ndarray
 
     def on_device(self, array: Any) -> bool:
         """Whether it lies on a device: always."""

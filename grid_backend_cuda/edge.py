@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from grid_backend_cuda.arrays import Kind, Torch, View, kind_of
+from grid_backend_cuda.arrays import Cupy, Kind, Torch, View, kind_of
 from grid_backend_cuda.driver import card, use
-from grid_backend_cuda.express import TorchExpress
+from grid_backend_cuda.express import CupyExpress, TorchExpress
 from grid_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,11 +32,16 @@ class CudaEdge:
         for value in values:
             kind = kind_of(value)
             if kind is not None and kind.on_device(value):
-                if type(kind) is Torch and kind.tensor not in self.short:
-                    self.short[kind.tensor] = TorchExpress(call, self.device, kind.stream).__call__
+                self._shorten(call, kind)
                 with self._current():
                     return self._call(call, values, out, kind, value)
         return NotImplemented
+
+    def _shorten(self, call: OperationCall, kind: Kind) -> None:
+        """Open the short way for calls with arrays of a framework that has one."""
+        if isinstance(kind, Torch | Cupy) and kind.array not in self.short:
+            express = TorchExpress if isinstance(kind, Torch) else CupyExpress
+            self.short[kind.array] = express(call, self.device, kind.stream).__call__
 
     def _current(self) -> contextlib.AbstractContextManager[None]:
         """Make the handle's device the current one: the legacy stream is the current device's."""

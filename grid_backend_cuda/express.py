@@ -1,59 +1,31 @@
-"""The short way of a call with PyTorch tensors that are already right.
+"""The short way of a call with PyTorch's or CuPy's arrays that are already right.
 
-An eager call has microseconds; this looks at each tensor once and launches. What follows from
-shapes is worked out once for each batch. Anything out of the ordinary, errors included, is left
-to `grid_backend_cuda.edge`, which looks closely.
+An eager call has microseconds; this looks at each array once and launches. Anything out of the
+ordinary, errors included, is left to `grid_backend_cuda.edge`, which looks closely.
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from attrs import field, frozen
-
 from grid_backend_cuda.driver import use
 from grid_backend_cuda.launch import ALIGNMENT
+from grid_backend_cuda.plans import Planned, finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grid_backend_cuda.launch import Launcher
+    from grid_backend_cuda.plans import Plan, Way
     from grid_core.operation_call import OperationCall
 
-__all__ = ["TorchExpress"]
+__all__ = ["CupyExpress", "TorchExpress"]
 
 _SEVERAL = (list, tuple)
-_MOST_PLANS = 256
-"""Batches that are remembered; one more, and all are worked out anew."""
 
 
-@frozen
-class _Way:
-    """What follows from the optional inputs that are given."""
-
-    launcher: Launcher
-    blocks: int
-    sizes: tuple[int, ...]
-    """Bytes of every array that is given."""
-
-
-@frozen
-class _Plan:
-    """What follows from the shape of a call's first array."""
-
-    batch: int
-    others: tuple[tuple[tuple[int, ...], int], ...]
-    """Shape of every array after the first, and what it adds to the variant."""
-    results: tuple[tuple[tuple[int, ...], int], ...]
-    """Shape of every result, and its bytes."""
-    ways: dict[int, _Way] = field(factory=dict)
-    """By variant."""
-
-
-class TorchExpress:
-    """One operation on one device, for batched tensors of the handle's dtype.
+class TorchExpress(Planned):
+    """One operation on one device, for tensors of exactly PyTorch's own type.
 
     Args:
         call: the operation.
@@ -62,21 +34,13 @@ class TorchExpress:
     """
 
     def __init__(self, call: OperationCall, device: int, stream: Callable[[int], int]) -> None:
+        super().__init__(call, device)
         torch = sys.modules["torch"]
-        self._call = call
-        self._device = device
         self._stream = stream
         self._tensor = torch.Tensor
         self._dtype = getattr(torch, call.dtype_name)
         # With one GPU there is nothing to ask: a launch fails where a thread has no context yet.
         self._current = torch.cuda.current_device if torch.cuda.device_count() > 1 else None
-        arrays = [slot for slot in call.slots if slot.port is not None]
-        self._bits = tuple(slot.bit for slot in arrays)
-        self._first_bit = self._bits[0] if arrays else 0
-        self._dims = [slot.port.dims for slot in arrays if slot.port is not None]
-        self._most = len(arrays)
-        self._numbers = call.numbers
-        self._plans: dict[Any, _Plan] = {}
 
     def __call__(self, arrays: Sequence[Any], numbers: Sequence[Any], out: Any) -> Any:
         """Return the results, or NotImplemented where the long way is needed.
@@ -97,7 +61,7 @@ class TorchExpress:
             or first.get_device() != device
             or not first.is_contiguous()
             or len(arrays) > self._most
-            or (numbers is not self._numbers and not _finite(numbers))
+            or (numbers is not self._numbers and not finite(numbers))
         ):
             return NotImplemented
         merged = first.data_ptr()
@@ -144,14 +108,14 @@ class TorchExpress:
         return results[0] if len(results) == 1 else self._call.wrap(results)
 
     def _given(
-        self, out: Any, plan: _Plan, way: _Way, pointers: Sequence[int]
+        self, out: Any, plan: Plan, way: Way, pointers: Sequence[int]
     ) -> Sequence[Any] | None:
         """Return the caller's tensors for results, if they are right and apart from the inputs."""
         tensor, dtype, device = self._tensor, self._dtype, self._device
         results = [out] if type(out) is tensor else out
         if not isinstance(results, _SEVERAL) or len(results) != len(plan.results):
             return None
-        taken, sizes = list(pointers), list(way.sizes)
+        there = []
         for result, (shape, size) in zip(results, plan.results, strict=True):
             if (
                 type(result) is not tensor
@@ -161,49 +125,84 @@ class TorchExpress:
                 or not result.is_contiguous()
             ):
                 return None
-            begin = result.data_ptr()
-            end = begin + size
-            for k, other in enumerate(taken):
-                if begin < other + sizes[k] and other < end:
-                    return None
-            taken.append(begin)
-            sizes.append(size)
-        return results
-
-    def _plan(self, shape: Sequence[int]) -> _Plan | None:
-        """Remember what follows from the first array's shape; None where it is no batch."""
-        batch = int(shape[0]) if shape else 0
-        if not batch or tuple(shape) != (batch, *self._dims[0]):
-            return None
-        others = list(zip(self._dims, self._bits, strict=True))[1:]
-        results = [port.dims for port in self._call.outputs]
-        plan = _Plan(
-            batch=batch,
-            others=tuple(((batch, *dims), bit) for dims, bit in others),
-            results=tuple(((batch, *dims), self._bytes(batch, dims)) for dims in results),
-        )
-        if len(self._plans) >= _MOST_PLANS:
-            self._plans.clear()
-        self._plans[shape] = plan
-        return plan
-
-    def _way(self, plan: _Plan, variant: int) -> _Way:
-        """Remember how a variant is launched; it is compiled at its first use."""
-        kernel: Any = self._call.kernel(variant)
-        launcher: Launcher = kernel.launcher
-        there = [
-            dims
-            for dims, bit in zip(self._dims, self._bits, strict=True)
-            if not bit or bit & variant
-        ]
-        sizes = tuple(self._bytes(plan.batch, dims) for dims in there)
-        way = plan.ways[variant] = _Way(launcher, launcher.blocks(plan.batch), sizes)
-        return way
-
-    def _bytes(self, batch: int, dims: Sequence[int]) -> int:
-        return batch * math.prod(dims) * (4 if self._call.dtype_name == "float32" else 8)
+            there.append((result.data_ptr(), size))
+        return results if way.apart(pointers, there) else None
 
 
-def _finite(numbers: Sequence[Any]) -> bool:
-    """Whether all are plain floats and finite: others differ from themselves, taken from them."""
-    return all(type(number) is float and number - number == 0.0 for number in numbers)
+class CupyExpress(Planned):
+    """One operation on one device, for arrays of exactly CuPy's own type.
+
+    Args:
+        call: the operation.
+        device: the handle's.
+        stream: returns CuPy's current stream on a device.
+    """
+
+    def __init__(self, call: OperationCall, device: int, stream: Callable[[int], int]) -> None:
+        super().__init__(call, device)
+        cupy = sys.modules["cupy"]
+        self._stream = stream
+        self._array = cupy.ndarray
+        self._dtype = sys.modules["numpy"].dtype(call.dtype_name)
+        self._current = cupy.cuda.runtime.getDevice
+
+    def __call__(self, arrays: Sequence[Any], numbers: Sequence[Any], out: Any) -> Any:
+        """Return the results, or NotImplemented where the long way is needed.
+
+        Args:
+            arrays: the call's, an array of CuPy first; the last ones may be left out.
+            numbers: all of the call's.
+            out: the call's.
+        """
+        left = iter(arrays)
+        shape = next(left).shape
+        plan = self._plans.get(shape) or self._plan(shape)
+        if (
+            plan is None
+            or len(arrays) > self._most
+            # CuPy makes arrays on the current device.
+            or self._current() != self._device
+            or (numbers is not self._numbers and not finite(numbers))
+        ):
+            return NotImplemented
+        taken = [self._pointer(arrays[0], shape)]
+        variant = self._first_bit
+        for shape, bit in plan.others:
+            value: Any = next(left, None)
+            if value is None and bit:
+                continue
+            taken.append(self._pointer(value, shape))
+            variant |= bit
+        if 0 in taken:
+            return NotImplemented
+        way = plan.ways.get(variant) or self._way(plan, variant)
+        if out is None:
+            results = [self._array(shape, self._dtype) for shape, _ in plan.results]
+            written = [int(result.data.ptr) for result in results]
+        else:
+            results = [out] if type(out) is self._array else out
+            if not isinstance(results, _SEVERAL) or len(results) != len(plan.results):
+                return NotImplemented
+            given = list(zip(results, plan.results, strict=True))
+            written = [self._pointer(result, shape) for result, (shape, _) in given]
+            there = [(at, size) for at, (_, (_, size)) in zip(written, given, strict=True)]
+            if 0 in written or not way.apart(taken, there):
+                return NotImplemented
+        merged = 0
+        for pointer in (*taken, *written):
+            merged |= pointer
+        values, stream = [*taken, *numbers, *written], self._stream(self._device)
+        way.launcher.fire(plan.batch, way.blocks, not merged % ALIGNMENT, values, stream)
+        return results[0] if len(results) == 1 else self._call.wrap(results)
+
+    def _pointer(self, value: Any, shape: tuple[int, ...]) -> int:
+        """Return where an array lies that is as it should be; 0 for any other."""
+        if (
+            type(value) is not self._array
+            or value.dtype != self._dtype
+            or value.shape != shape
+            or not value.flags.c_contiguous
+        ):
+            return 0
+        data = value.data
+        return int(data.ptr) if data.device_id == self._device else 0
