@@ -90,7 +90,7 @@ def compile_source(
         threads=source.mapping.threads,
         problems=source.mapping.problems,
         waves=source.mapping.waves,
-        parts=source.mapping.threads // source.mapping.problems,
+        parts=source.mapping.parts,
         shared_bytes=source.mapping.shared_bytes(source.real),
         **used.as_dict(),
         operations=counts.operations,

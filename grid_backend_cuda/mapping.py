@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from grid_backend_cuda.cards import USUAL, block_bytes, multiprocessor_bytes
 from grid_backend_cuda.emit import Chunk, Real
+from grid_backend_cuda.gather import PITCH, Gathered, gather
+from grid_backend_cuda.pressure import most_alive, registers
 from grid_backend_cuda.split import Split, split_program
 
 if TYPE_CHECKING:
@@ -61,6 +63,11 @@ _SPLIT_BLOCKS = 2
 _SPLIT_WIDE = ((_WHOLE, True), (_WHOLE, False), (_WHOLE // 2, False))
 """Longest rows that are written at once, and whether the trunk, which others wait for, has a warp
 of its own, in the order in which they are tried: until shared memory allows."""
+_GATHERED_BLOCKS, _GATHERED_WARPS = (3, 2, 1), 8
+"""Blocks that a multiprocessor is to hold of those that gather long rows, the first that fit; and
+warps of each, if they have the registers."""
+_BESIDE_VALUES = 30
+"""Registers for addresses, operands out of shared memory and the like."""
 _HUGE_OPERATIONS = 30_000
 """Operations from which parts that fit a multiprocessor but once are still better than a whole,
 which spills by the hundred kilobytes and takes the assembler many minutes."""
@@ -127,6 +134,11 @@ class Mapping:
         """Problems a block works on at a time."""
         return self.threads
 
+    @property
+    def parts(self) -> int:
+        """Warps that share a problem."""
+        return 1
+
     def shared_bytes(self, real: Real) -> int:
         """Dynamic shared memory of a block."""
         return self.share * self.warps * real.bytes
@@ -148,11 +160,22 @@ class SplitMapping:
     """Scalars of shared memory for the inputs of one tile."""
     buffers: int
     waves: int
+    gathered: Gathered | None = None
+    """Where the distinct values of wide results lie, in place of chunks."""
+    blocks: int = _SPLIT_BLOCKS
+    """Blocks that must fit a multiprocessor."""
+    helpers: int = 0
+    """Warps that compute nothing, and write rows like the others."""
+
+    @property
+    def workers(self) -> int:
+        """Warps that compute."""
+        return self.split.warps
 
     @property
     def warps(self) -> int:
         """Warps of a block."""
-        return self.split.warps
+        return self.workers + self.helpers
 
     @property
     def threads(self) -> int:
@@ -161,13 +184,18 @@ class SplitMapping:
 
     @property
     def problems(self) -> int:
-        """Problems a block works on at a time."""
-        return WARP
+        """Problems a block works on at a time; at the least, where a small batch is spread."""
+        return WARP if self.gathered is None else 1
+
+    @property
+    def parts(self) -> int:
+        """Warps that share a problem."""
+        return self.workers
 
     @property
     def min_blocks(self) -> int:
         """Blocks that must fit a multiprocessor."""
-        return _SPLIT_BLOCKS
+        return self.blocks
 
     @property
     def result(self) -> int:
@@ -191,13 +219,22 @@ class SplitMapping:
         return self.row + self.warps * self.row_size
 
     @property
+    def pitch(self) -> int:
+        """Scalars from a value that is handed over, or gathered, to the next."""
+        return WARP if self.gathered is None else PITCH
+
+    @property
     def share(self) -> int:
         """Scalars of shared memory of a block."""
-        return self.hand + WARP * self.split.num_slots
+        if self.gathered is None:
+            return self.hand + WARP * self.split.num_slots
+        share = self.hand + PITCH * self.gathered.num_slots
+        return share + -share % 4
 
     def shared_bytes(self, real: Real) -> int:
-        """Dynamic shared memory of a block."""
-        return self.share * real.bytes
+        """Dynamic shared memory of a block; last come tables of where rows' entries lie."""
+        tables = 0 if self.gathered is None else 2 * len(self.gathered.entries)
+        return self.share * real.bytes + tables
 
 
 def _pitch(size: int) -> int:
@@ -220,20 +257,17 @@ def map_program(
     Returns:
         The program to compile, of the two, and how it lies on the card.
     """
-    if is_large(program, real):
+    wide = any(p.size > _WHOLE for p in program.outputs)
+    long = program.counts.operations > _SPLIT_OPERATIONS
+    spills = program.counts.live * real.bytes > _SPLIT_LIVE_BYTES
+    if any(program.regions) and (long or spills):
         fit = program if even is None else even()
-        split = map_split(fit, real, arch)
+        split = map_gathered(fit, real, arch) if wide else None
+        if split is None and (long or not wide):
+            split = map_split(fit, real, arch)
         if split is not None:
             return fit, split
     return program, map_threads(program, real, arch)
-
-
-def is_large(program: Program, real: Real) -> bool:
-    """Whether a program may be better off in parts."""
-    counts = program.counts
-    wide = any(p.size > _WHOLE for p in program.outputs)
-    spills = not wide and counts.live * real.bytes > _SPLIT_LIVE_BYTES
-    return any(program.regions) and (counts.operations > _SPLIT_OPERATIONS or spills)
 
 
 def map_threads(program: Program, real: Real, arch: str = USUAL) -> Mapping:
@@ -308,6 +342,57 @@ def map_split(program: Program, real: Real, arch: str) -> SplitMapping | None:
                 return mapping
     huge = program.counts.operations > _HUGE_OPERATIONS
     return mapping if huge and mapping.shared_bytes(real) <= block_bytes(arch) else None
+
+
+def map_gathered(
+    program: Program,
+    real: Real,
+    arch: str,
+    *,
+    apart: bool = True,
+    blocks: int | None = None,
+    helpers: int | None = None,
+) -> SplitMapping | None:
+    """A limb a warp, and wide results gathered; None where that is no help.
+
+    Args:
+        program: the program, traced with even signs.
+        real: its precision.
+        arch: the card's architecture.
+        apart: whether the trunk has a warp of its own.
+        blocks: how many a multiprocessor is to hold; None: as many as shared memory and registers
+            allow.
+        helpers: warps that write only; None: as many as registers allow.
+    """
+    rows, start = {}, 0
+    for index, port in enumerate(program.outputs):
+        if port.size > _WHOLE:
+            rows[index] = program.results[start : start + port.size]
+        start += port.size
+    kept = {value for row in rows.values() for value in row}
+    split = split_program(program, apart=apart, kept=kept)
+    if split is None or max(split.loads()) * 2 > sum(split.loads()):
+        return None
+    mapping = evolve(
+        _lay_out(program, real, split, [], 2),
+        gathered=gather(split, program.first_instruction, rows),
+        waves=1,
+    )
+    needed = most_alive(split) * real.bytes // 4 + _BESIDE_VALUES
+    for count in _GATHERED_BLOCKS if blocks is None else (blocks,):
+        given = registers(count, split.warps)
+        if blocks is None and count > _SPLIT_BLOCKS and given < needed:
+            continue
+        for buffers in (2, 1):
+            fit = evolve(mapping, buffers=buffers, blocks=count)
+            if fit.shared_bytes(real) > multiprocessor_bytes(arch, count) // count:
+                continue
+            if helpers is None:
+                able = range(max(0, _GATHERED_WARPS - split.warps), -1, -1)
+                least = min(needed, given)
+                helpers = next(n for n in able if registers(count, split.warps + n) >= least)
+            return evolve(fit, helpers=helpers)
+    return None
 
 
 def _lay_out(

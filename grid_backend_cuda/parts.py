@@ -46,6 +46,8 @@ class Targets:
     """Places of a value, by its number, that it is put into as soon as it is known."""
     write: Callable[[Rows, Job, list[str], Shift], list[str]]
     """Statements with which a job writes its rows, given the entries' expressions."""
+    pitch: int = 32
+    """Scalars from a value that is handed over to the next."""
 
 
 @frozen
@@ -128,6 +130,8 @@ class _JobWriter(Writer):
                 slot = split.slots[node]
                 places = tuple(range(slot, slot + self._job.size))
                 self.lines.append(f"{self._hand(places)} = {self.names[values]};")
+            if node in split.kept:
+                self._passing.add(values)
             self._put(values)
             if self._job.guest:
                 self._keep(node, values)
@@ -217,7 +221,8 @@ class _JobWriter(Writer):
         return self._hand(tuple(split.slots[node] + place for node, place in found))
 
     def _hand(self, slots: tuple[int, ...]) -> str:
-        return f"hand[{slots[0] * 32}{self.shift(tuple(32 * slot for slot in slots))} + lane]"
+        pitch = self._targets.pitch
+        return f"hand[{slots[0] * pitch}{self.shift(tuple(pitch * s for s in slots))} + lane]"
 
     def shift(self, numbers: tuple[int, ...]) -> str:
         """What to add to the first place's number to have each place's."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from grid_backend_cuda.emit import Chunk, Real, emit
+from grid_backend_cuda.gather import rows_at_a_time
 from grid_backend_cuda.mapping import Mapping, SplitMapping, Staged
 from grid_backend_cuda.parts import Cell, Targets, emit_blocks
 from grid_backend_cuda.templating import TEMPLATES, environment
@@ -38,6 +39,18 @@ class Argument:
     port: ProgramPort
     symbol: str
     staged: Staged | None = None
+
+
+@frozen
+class Gather:
+    """A wide result whose rows all warps write."""
+
+    symbol: str
+    width: int
+    rows: int
+    """Rows written by a step of all warps."""
+    start: int
+    """Where its table begins, in entries."""
 
 
 def kernel_name(program: Program) -> str:
@@ -153,13 +166,24 @@ def _split_code(
             staging = _staging(s, values, real, row)
         return ["__syncwarp();", *staging, "__syncwarp();", _store(s, width, target, row)]
 
-    blocks = emit_blocks(program, real, mapping.split, Targets(_sources(inputs), places, write))
+    gathers = []
+    if mapping.gathered is not None:
+        for value, slot in mapping.gathered.known.items():
+            cell = Cell("hand[", slot * mapping.pitch, " + lane]")
+            places.setdefault(value, []).append(cell)
+        starts = mapping.gathered.starts
+        gathers = [
+            Gather(outputs[index].symbol, len(t), rows_at_a_time(len(t), real.bytes), starts[index])
+            for index, t in mapping.gathered.tables.items()
+        ]
+    targets = Targets(_sources(inputs), places, write, mapping.pitch)
+    blocks = emit_blocks(program, real, mapping.split, targets)
     stores = [
         Argument(a.port, a.symbol, s)
         for a, s in zip(outputs, mapping.outputs, strict=True)
         if a.port.size and s is not None
     ]
-    return {"blocks": blocks, "stores": stores}
+    return {"blocks": blocks, "stores": stores, "gathers": gathers}
 
 
 def _body(

@@ -21,7 +21,7 @@ from grid_backend_cuda.settling import settled_regions
 from grid_core.program.regions import TRUNK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from grid_backend_cuda.emit import Chunk
     from grid_backend_cuda.jobs import Job
@@ -48,6 +48,8 @@ class Split:
     """Nodes of each job in each phase, in order."""
     lasting: frozenset[int]
     """Nodes whose values their own job reads in a later phase."""
+    kept: frozenset[int]
+    """Nodes whose values stay in shared memory to the end."""
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -73,7 +75,11 @@ class Split:
 
 
 def split_program(
-    program: Program, chunks: Sequence[Chunk] = (), *, apart: bool = False
+    program: Program,
+    chunks: Sequence[Chunk] = (),
+    *,
+    apart: bool = False,
+    kept: Collection[int] = (),
 ) -> Split | None:
     """Split a program by the regions that it was traced in; None where it has no limbs.
 
@@ -82,6 +88,7 @@ def split_program(
             signs.
         chunks: parts of wide results, each written by the warp that computes most of it.
         apart: whether the trunk has a warp of its own.
+        kept: values that go to shared memory as soon as they are known and stay there.
     """
     if not any(program.regions):
         return None
@@ -90,13 +97,15 @@ def split_program(
         return None
     for alike in (True, False):
         jobs = jobs_of(program, regions, apart=apart, alike=alike)
-        split = None if jobs is None else _split(program, jobs, chunks)
+        split = None if jobs is None else _split(program, jobs, chunks, kept)
         if split is not None:
             return split
     return None
 
 
-def _split(program: Program, jobs: Sequence[Job], chunks: Sequence[Chunk]) -> Split | None:
+def _split(
+    program: Program, jobs: Sequence[Job], chunks: Sequence[Chunk], kept: Collection[int]
+) -> Split | None:
     """Split into these jobs; None where alike limbs wait for each other or write other rows."""
     flow = Flow(program, jobs)
     phase = earliest(flow)
@@ -105,19 +114,27 @@ def _split(program: Program, jobs: Sequence[Job], chunks: Sequence[Chunk]) -> Sp
         return None
     when = [_known(flow, own, phase) for own in rows]
     reads = [read for own, due in zip(rows, when, strict=True) for read in _reads(flow, own, due)]
-    if chunks:
+    end = max([*phase, *when]) + 1
+    base = program.first_instruction
+    staying = frozenset(flow.of[value - base][0] for value in kept if value >= base)
+    # Whoever writes them reads them after the last phase, out of shared memory.
+    reads += [Read(node, flow.nodes[node].job, near=False, phase=end) for node in sorted(staying)]
+    if reads:
         phase = settled(flow, phase, reads)
     slots, count = _slots(flow, phase, reads)
-    lasting = _lasting(flow, phase, reads)
+    lasting = _lasting(flow, phase, reads) - staying
     return Split(
         flow,
-        max([*phase, *when]) + 1,
+        end,
         tuple(phase),
         slots,
         count,
         tuple(zip(rows, when, strict=True)),
-        _parts(flow, phase, list(zip(rows, when, strict=True)), lasting, slots),
+        _parts(flow, phase, list(zip(rows, when, strict=True)), lasting, slots)
+        if reads
+        else _unordered(flow, phase),
         lasting,
+        staying,
     )
 
 
@@ -157,11 +174,7 @@ def _parts(
 ) -> dict[tuple[int, int], tuple[int, ...]]:
     """Order every part."""
     at = [(node.job, when) for node, when in zip(flow.nodes, phase, strict=True)]
-    work: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for node, part in enumerate(at):
-        work[part].append(node)
-    if not rows:
-        return {part: tuple(nodes) for part, nodes in work.items()}
+    work = _unordered(flow, phase)
     inside = [tuple(x for x in own if at[x] == at[node]) for node, own in enumerate(flow.own)]
     groups: dict[tuple[int, int], list[list[int]]] = defaultdict(list)
     for own, when in rows:
@@ -181,6 +194,14 @@ def _parts(
         )
         for part, nodes in work.items()
     }
+
+
+def _unordered(flow: Flow, phase: Sequence[int]) -> dict[tuple[int, int], tuple[int, ...]]:
+    """Return every part in the program's order."""
+    work: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for node, (own, when) in enumerate(zip(flow.nodes, phase, strict=True)):
+        work[own.job, when].append(node)
+    return {part: tuple(nodes) for part, nodes in work.items()}
 
 
 def _slots(flow: Flow, phase: Sequence[int], reads: Sequence[Read]) -> tuple[dict[int, int], int]:

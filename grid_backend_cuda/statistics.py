@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grid_backend_cuda.disassembly import count_instructions, disassemble
-from grid_backend_cuda.mapping import SplitMapping
+from grid_backend_cuda.mapping import WARP, SplitMapping
 from grid_core.errors import BackendError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def describe(source: Source, build: Build) -> dict[str, Any]:
         "live": build.live,
         "bytes_a_problem": real.bytes * (batched + sum(p.size for p in program.outputs)),
         "threads": build.threads,
-        "problems": build.problems,
+        "problems": build.problems if split is None else WARP,
         "parts": build.parts,
         "phases": 1 if split is None else split.phases,
         "instructions_a_part": [] if split is None else split.loads(),

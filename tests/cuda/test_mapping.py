@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from grid_backend_cuda.cards import multiprocessor_bytes
 from grid_backend_cuda.compiler import compile_cubin
 from grid_backend_cuda.emit import Real
 from grid_backend_cuda.mapping import (
@@ -173,11 +174,16 @@ def test_wide_outputs_are_written_by_rows(name: str) -> None:
     assert 2 * mapping.shared_bytes(found.real) <= 228 * 1024 - 2048
 
 
-def test_wide_outputs_that_do_not_fit_twice_stay_whole() -> None:
-    """On a card with less shared memory."""
+def test_wide_outputs_that_are_gathered_fit_once_or_twice() -> None:
+    """On cards with much shared memory and with less."""
     found = source("go2", "forward_dynamics_gradient")
-    assert isinstance(map_program(found.program, found.real, "sm_90")[1], SplitMapping)
-    assert isinstance(map_program(found.program, found.real, "sm_120")[1], Mapping)
+    for arch, blocks in (("sm_90", 2), ("sm_120", 1)):
+        mapping = map_program(found.program, found.real, arch)[1]
+        assert isinstance(mapping, SplitMapping)
+        assert mapping.gathered is not None
+        assert mapping.blocks == blocks
+        room = multiprocessor_bytes(arch, blocks) // blocks
+        assert mapping.shared_bytes(found.real) <= room
 
 
 def test_a_huge_program_is_split_where_its_parts_fit_once() -> None:

@@ -1,0 +1,146 @@
+"""Long rows whose distinct values several warps put down: where, and as the kernel writes them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from grid_backend_cuda.build import Source, kernel_source
+from grid_backend_cuda.gather import PITCH, rows_at_a_time
+from grid_backend_cuda.mapping import SplitMapping, map_gathered
+from grid_backend_cuda.render import render
+from grid_core.algorithm import Options
+from grid_core.program.trace import trace
+from grid_core.testing.inputs import random_inputs
+from tests.cuda.kernels import Host, model, pointer
+from tests.cuda.test_arithmetic import (
+    _STORE,
+    LANES,
+    compare,
+    pointers,
+    results_of,
+    split_functions,
+    tile_of,
+    uniforms,
+)
+from tests.program.operations import operation
+from tests.regressor.evaluate import ALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CASES = [
+    ("go2", "inverse_dynamics_regressor", "float32"),
+    ("go2", "inverse_dynamics_regressor_packed", "float64"),
+    ("go2", "forward_dynamics_gradient", "float32"),
+]
+_THREADS = """
+#define __device__
+#define __forceinline__ inline
+#define __align__(n)
+static struct { int x; } threadIdx;
+template <typename T> static void __stcs(T* to, T value) { *to = value; }
+"""
+
+
+@functools.cache
+def gathered(robot: str, name: str, dtype: str) -> tuple[Source, SplitMapping]:
+    asked = operation(model(robot), name, available=ALL, dtype=dtype)
+    found = kernel_source(asked, "sm_90", trace(asked, even_signs=True))
+    mapping = map_gathered(found.program, found.real, "sm_90")
+    assert mapping is not None
+    return found, mapping
+
+
+def helpers(text: str) -> str:
+    """What writes the rows, out of a kernel's text, without its constants."""
+    begin = text.index("template <int width, int group>")
+    return text[begin : text.index("};", text.index("grid_entries")) + 2]
+
+
+@pytest.mark.parametrize("width", [97, 98, 130, 324, 648, 756, 2340, 2341])
+@pytest.mark.parametrize("size", [4, 8])
+def test_rows_written_together_end_with_a_line(width: int, size: int) -> None:
+    rows = rows_at_a_time(width, size)
+    assert LANES % rows == 0
+    assert rows >= 8
+    assert rows == LANES or rows * width * size % 128 == 0
+
+
+@pytest.mark.parametrize(("robot", "name", "dtype"), CASES)
+def test_every_entry_has_its_values_slot_to_the_end(robot: str, name: str, dtype: str) -> None:
+    found, mapping = gathered(robot, name, dtype)
+    program, split = found.program, mapping.split
+    assert mapping.gathered is not None
+    (table,) = mapping.gathered.tables.values()
+    slots = dict(zip(program.results, table, strict=True))
+    assert [slots[v] for v in program.results] == list(table)
+    assert len(set(slots.values())) == len(slots)
+    for value, slot in slots.items():
+        if value < program.first_instruction:
+            assert mapping.gathered.known[value] == slot >= split.num_slots
+            continue
+        node, place = split.flow.of[value - program.first_instruction]
+        assert slot == split.slots[node] + place
+        # Whatever else has this slot was there before.
+        for other, first in split.slots.items():
+            if other != node and first <= slot < first + split.flow.size(other):
+                assert split.phase[other] < split.phase[node]
+    assert max(mapping.gathered.entries) + LANES <= PITCH * mapping.gathered.num_slots
+
+
+@pytest.mark.parametrize(("robot", "name", "dtype"), CASES)
+def test_rows_are_what_the_program_says(robot: str, name: str, dtype: str, tmp_path: Path) -> None:
+    """Whatever the order of parts within a phase, for a whole tile and for a few rows of one."""
+    found, mapping = gathered(robot, name, dtype)
+    assert mapping.gathered is not None
+    called, functions, kept = split_functions(found, mapping)
+    text = render(found.program, found.real, mapping)
+    (call,) = re.findall(
+        r"grid_gather(<\d+, \d+>)\(out_\w+ \+ first \* \d+, hand, entries, rows\)", text
+    )
+    functions["write"] = [
+        f"for (threadIdx.x = 0; threadIdx.x < {mapping.threads}; ++threadIdx.x)",
+        f"grid_gather{call}(outputs[0], hand, grid_entries, lane);",
+    ]
+    signature = "const real* tile, const real* uniform, real** outputs, real* hand, int lane"
+    host = Host(
+        tmp_path, found.real, {**functions}, signature, _STORE + _THREADS + helpers(text) + kept
+    )
+    made = random_inputs(ALL[name], model(robot), Options(), batch=LANES, present=(), seed=3)
+    inputs = {
+        k: float(np.asarray(v, dtype)) if isinstance(v, float) else v.astype(dtype)
+        for k, v in made.items()
+    }
+    tile, uniform = tile_of(found, mapping, inputs), uniforms(found, inputs)
+    (port,) = found.program.outputs
+    workers = sorted({worker for worker, _ in called})
+    hand = np.empty(PITCH * mapping.gathered.num_slots, dtype)
+    ordinary: Any = None
+
+    def run(name: str, number: int, got: dict[str, Any]) -> None:
+        memory = (pointer(tile), pointer(uniform), pointers(got), pointer(hand))
+        host.function(name)(*memory, number)
+
+    for order in (workers, workers[::-1], [*workers[2:], *workers[:2]]):
+        hand.fill(np.nan)
+
+        got = results_of(found)
+        phases = range(mapping.split.phases)
+        for lane, phase, worker in itertools.product(range(LANES), phases, order):
+            run(called[worker, phase], lane, got)
+        run("write", LANES, got)
+        if ordinary is None:
+            ordinary = got[port.name]
+            compare(found, got, inputs, 1e-4 if dtype == "float32" else 1e-10)
+        np.testing.assert_array_equal(got[port.name], ordinary)
+    for rows in (1, 3, 8, 31):
+        got = results_of(found)
+        run("write", rows, got)
+        np.testing.assert_array_equal(got[port.name][:rows], ordinary[:rows])
+        assert np.isnan(got[port.name][rows:]).all()
