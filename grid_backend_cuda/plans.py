@@ -55,7 +55,7 @@ class Plan:
 
 
 class Planned:
-    """One operation on one device, for batched arrays of the handle's dtype."""
+    """One operation on one device, for arrays of the handle's dtype."""
 
     def __init__(self, call: OperationCall, device: int) -> None:
         self._call = call
@@ -69,16 +69,21 @@ class Planned:
         self._plans: dict[Any, Plan] = {}
 
     def _plan(self, shape: Sequence[int]) -> Plan | None:
-        """Remember what follows from the first array's shape; None where it is no batch."""
-        batch = int(shape[0]) if shape else 0
-        if not batch or tuple(shape) != (batch, *self._dims[0]):
+        """Remember what follows from the first array's shape; None where there is nothing to do.
+
+        That is one problem of arrays, or a batch that is not empty.
+        """
+        results = [port.dims for port in self._call.outputs]
+        one = tuple(shape) == self._dims[0] and all(results)
+        batch = 1 if one else int(shape[0]) if shape else 0
+        lead = () if one else (batch,)
+        if not batch or tuple(shape) != (*lead, *self._dims[0]):
             return None
         others = list(zip(self._dims, self._bits, strict=True))[1:]
-        results = [port.dims for port in self._call.outputs]
         plan = Plan(
             batch=batch,
-            others=tuple(((batch, *dims), bit) for dims, bit in others),
-            results=tuple(((batch, *dims), self._bytes(batch, dims)) for dims in results),
+            others=tuple(((*lead, *dims), bit) for dims, bit in others),
+            results=tuple(((*lead, *dims), self._bytes(batch, dims)) for dims in results),
         )
         if len(self._plans) >= _MOST_PLANS:
             self._plans.clear()

@@ -93,8 +93,22 @@ def test_batches_follow_one_another(call: Any, monkeypatch: pytest.MonkeyPatch) 
     assert len(call._edge.short[Tensor].__self__._plans) <= 3
 
 
-def test_one_problem_none_and_another_type_take_the_long_way(call: Any) -> None:
-    assert call(Tensor(A[0]), Tensor(B[0])).shape == (2,)
+def test_one_problem_without_a_batch_axis(call: Any) -> None:
+    for _ in range(2):
+        got = call(Tensor(A[0]), Tensor(B[0]))
+        assert got.shape == (2,)
+        np.testing.assert_array_equal(got.array, -9.81 * B[0])
+    out = Tensor(np.zeros(2))
+    assert call(Tensor(A[0]), Tensor(B[0]), out=out) is out
+    np.testing.assert_array_equal(out.array, -9.81 * B[0])
+    assert [launch[0] for launch in short(call)] == [1, 1, 1]
+    with pytest.raises(InputError, match=r"qd must have the batch of q, one problem .*; got B=1"):
+        call(Tensor(A[0]), Tensor(B[:1]))
+    with pytest.raises(InputError, match=r"out \(p\) must be of shape \(2,\); got \(1, 2\)"):
+        call(Tensor(A[0]), Tensor(B[0]), out=Tensor(np.zeros((1, 2))))
+
+
+def test_no_problems_and_another_type_take_the_long_way(call: Any) -> None:
     assert call(Tensor(A[:0]), Tensor(B[:0])).shape == (0, 2)
     assert call(Parameter(A), Parameter(B)).shape == (40, 2)
     assert call(Tensor(A), Parameter(B)).shape == (40, 2)
