@@ -34,7 +34,8 @@ class Host:
 
     def lanes(self, dtype: str) -> Lanes:
         """Lanes of one full register."""
-        return Lanes(dtype, self.vector_bits // (32 if dtype == "float32" else 64))
+        width = self.vector_bits // (32 if dtype == "float32" else 64)
+        return Lanes(dtype, width, permutes=self.vector_bits == 512)
 
     def identity(self) -> dict[str, str]:
         """What compiled code depends on."""

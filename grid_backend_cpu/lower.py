@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grid_backend_cpu.ahead import Ahead
+from grid_backend_cpu.atan2 import special_function
 from grid_backend_cpu.body import Body
 from grid_backend_cpu.layout import KERNEL, SCRATCH_HEADER
 from grid_backend_cpu.parts import Parts
 from grid_backend_cpu.trig import far_functions
 from grid_backend_cpu.vector import Emitter, Lanes
+from grid_core.program.ops import Op
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +41,7 @@ def lower(program: Program, lanes: Lanes) -> str:
     return "\n".join(
         [
             far_functions(lanes),
+            *([special_function(lanes)] if _has(program, Op.ATAN2) else []),
             *tables,
             f"define void @{KERNEL}({', '.join(arguments)}) #0 {{",
             *body.lines,
@@ -48,6 +51,10 @@ def lower(program: Program, lanes: Lanes) -> str:
             '!1 = !{!"branch_weights", i32 100000, i32 1}',
         ]
     )
+
+
+def _has(program: Program, op: Op) -> bool:
+    return any(op is other for other, _, _ in program.instructions)
 
 
 def _loop(

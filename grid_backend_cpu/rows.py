@@ -34,7 +34,8 @@ def write_rows(e: Emitter, tag: str, pointer: str, kept: str, slots: Sequence[in
     """
     t = e.lanes
     numbers: list[int] = []
-    for start in e.chunks(len(slots)):
+    size = len(slots)
+    for start in (*range(0, size - t.width, t.width), size - t.width):
         numbers += [start * t.itemsize, *(s * t.bytes for s in slots[start : start + t.width])]
     e.do(f"br label %enter_{tag}")
     e.label(f"enter_{tag}")
@@ -46,11 +47,11 @@ def write_rows(e: Emitter, tag: str, pointer: str, kept: str, slots: Sequence[in
     rows = _moved(e, pointer, entry, 0)
     columns = [_moved(e, kept, entry, 1 + k) for k in range(t.width)]
     vectors = [e.let(f"load {t.vector}, ptr {column}, align {t.bytes}") for column in columns]
-    for r, row in enumerate(e.transpose(vectors)):
-        at = e.row_pointer(rows, len(slots), r, 0)
-        e.do(f"store {t.vector} {row}, ptr {at}, align {t.itemsize}")
-        soon = e.let(f"getelementptr i8, ptr {at}, i64 {AHEAD}")
-        e.do(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
+    for start in range(0, t.width, t.piece):
+        e.store_pieces(rows, size, start, e.transpose(vectors[start : start + t.piece]))
+    for r in range(t.width):
+        at = e.row_pointer(rows, size, r, AHEAD // t.itemsize)
+        e.do(f"call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)")
     more = e.let(f"icmp slt i64 %next_{tag}, {len(numbers)}")
     e.do(f"br i1 {more}, label %rows_{tag}, label %leave_{tag}")
     e.label(f"leave_{tag}")

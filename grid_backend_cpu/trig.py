@@ -29,11 +29,11 @@ def within_reach(e: Emitter, angles: Sequence[str]) -> list[str]:
     if not angles:
         return []
     tag = e.fresh()[1:]
-    far = ""
-    for x in angles:
-        size = e.let(f"call {t.vector} @llvm.fabs.{t.suffix}({t.vector} {x})")
-        one = e.let(f"fcmp ogt {t.vector} {size}, {t.splat(FAR_LIMIT[t.dtype])}")
-        far = e.let(f"or <{t.width} x i1> {far}, {one}") if far else one
+    # The sum of their squares is cheaper than a look at each, and no smaller than any.
+    squares = e.let(f"fmul {t.vector} {angles[0]}, {angles[0]}")
+    for x in angles[1:]:
+        squares = _fma(e, x, x, squares)
+    far = e.let(f"fcmp ugt {t.vector} {squares}, {t.splat(FAR_LIMIT[t.dtype] ** 2)}")
     mask = e.let(f"bitcast <{t.width} x i1> {far} to i{t.width}")
     any_far = e.let(f"icmp ne i{t.width} {mask}, 0")
     e.do(f"br label %reach{tag}")
@@ -74,11 +74,31 @@ def sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
     z = e.let(f"fmul {t.vector} {r}, {r}")
     rz = e.let(f"fmul {t.vector} {r}, {z}")
     sine = _fma(e, rz, _polynomial(e, z, SINE[t.dtype]), r)
-    # 1 - z/2 is rounded once and its error is below the polynomial's.
-    zz = e.let(f"fmul {t.vector} {z}, {z}")
-    head = _fma(e, z, t.splat(-0.5), t.splat(1.0))
-    cosine = _fma(e, zz, _polynomial(e, z, COSINE[t.dtype]), head)
-    return _quadrant(e, shifted, sine, cosine)
+    cosine = _polynomial(e, z, (1.0, -0.5, *COSINE[t.dtype]))
+    turn = _turned if t.permutes else _quadrant
+    return turn(e, shifted, sine, cosine)
+
+
+def _turned(e: Emitter, shifted: str, sine: str, cosine: str) -> tuple[str, str]:
+    """Turn by the quadrant: exact, as its own sine and cosine are 0 and ±1."""
+    t = e.lanes
+    bits = e.let(f"bitcast {t.vector} {shifted} to {t.integers}")
+    kind = f"{'df' if t.bits == 64 else 'sf'}.512"
+    own = []
+    # With -0.0 a sine of -0.0 stays one.
+    for values in ((-0.0, 1.0, 0.0, -1.0), (1.0, 0.0, -1.0, 0.0)):
+        table = ", ".join(f"{t.scalar} {t.literal(v)}" for v in values * (t.width // 4))
+        own.append(
+            e.let(
+                f"call {t.vector} @llvm.x86.avx512.permvar.{kind}("
+                f"{t.vector} <{table}>, {t.integers} {bits})"
+            )
+        )
+    opposite = e.let(f"fneg {t.vector} {own[0]}")
+    return (
+        _fma(e, own[1], sine, e.let(f"fmul {t.vector} {own[0]}, {cosine}")),
+        _fma(e, opposite, sine, e.let(f"fmul {t.vector} {own[1]}, {cosine}")),
+    )
 
 
 def _quadrant(e: Emitter, shifted: str, sine: str, cosine: str) -> tuple[str, str]:

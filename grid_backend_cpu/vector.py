@@ -19,6 +19,8 @@ class Lanes:
     dtype: str
     """``float32`` or ``float64``."""
     width: int
+    permutes: bool = False
+    """Whether AVX-512 is there, which looks up a table in registers."""
 
     @property
     def scalar(self) -> str:
@@ -51,6 +53,11 @@ class Lanes:
         return self.width * self.itemsize
 
     @property
+    def piece(self) -> int:
+        """Scalars of a row that are read or written at once: half a vector, or 128 bits."""
+        return max(self.width // 2, 128 // self.bits)
+
+    @property
     def suffix(self) -> str:
         """How intrinsics name the type."""
         return f"v{self.width}f{self.bits}"
@@ -65,6 +72,13 @@ class Lanes:
 
         rounded = float(np.float32(value)) if self.dtype == "float32" else float(value)
         return f"0x{int(np.float64(rounded).view(np.uint64)):016X}"
+
+    def pattern(self, value: float) -> int:
+        """Return the bits of a scalar as a whole number."""
+        import numpy as np  # noqa: PLC0415
+
+        kind = np.uint32 if self.bits == 32 else np.uint64
+        return int(np.dtype(self.dtype).type(value).view(kind))
 
 
 class Emitter:
@@ -97,34 +111,40 @@ class Emitter:
     def load_columns(self, pointer: str, size: int) -> list[str]:
         """Load ``width`` rows of ``size`` scalars and return the columns as vectors.
 
-        Rows are read in chunks of one vector and transposed in registers; the last chunk
-        overlaps the one before it, and rows narrower than a vector are masked, so nothing
-        outside the rows is touched.
+        Rows are read in pieces and transposed in registers; the last piece may overlap the one
+        before it, and rows narrower than any are masked, so nothing outside the rows is touched.
         """
         columns: list[str] = [""] * size
-        for start in self.chunks(size):
-            rows = [self._load_row(pointer, size, r, start) for r in range(self.lanes.width)]
-            for k, column in enumerate(self.transpose(rows)[: min(size, self.lanes.width)]):
+        for start, piece in self.pieces(size):
+            vectors = self._load_pieces(pointer, size, start, piece)
+            for k, column in enumerate(self.transpose(vectors)[: size - start]):
                 columns[start + k] = column
         return columns
 
     def store_columns(self, pointer: str, columns: Sequence[str]) -> None:
         """Write columns as rows: the inverse of `load_columns`."""
-        size, width = len(columns), self.lanes.width
-        for start in self.chunks(size):
-            chunk = list(columns[start : start + width])
-            chunk += ["poison"] * (width - len(chunk))
-            for r, row in enumerate(self.transpose(chunk)):
-                self._store_row(pointer, size, r, start, row)
+        size = len(columns)
+        for start, piece in self.pieces(size):
+            chunk = list(columns[start : start + piece])
+            chunk += ["poison"] * (piece - len(chunk))
+            self.store_pieces(pointer, size, start, self.transpose(chunk))
 
-    def chunks(self, size: int) -> list[int]:
-        """Where in a row of ``size`` scalars each vector of it begins; the last may overlap."""
-        width = self.lanes.width
-        if size <= width:
-            return [0] if size else []
-        starts = list(range(0, size - width + 1, width))
-        if size % width:
-            starts.append(size - width)
+    def pieces(self, size: int) -> list[tuple[int, int]]:
+        """Cut rows of ``size`` scalars: where each piece begins, and how many scalars it has.
+
+        Half a vector each, so that loads and stores do what would swap the halves, which spares
+        a shuffle in three. What is left over takes 128 bits, or overlaps the piece before it.
+        """
+        whole, least = self.lanes.piece, min(self.lanes.piece, 128 // self.lanes.bits)
+        if size < least:
+            return [(0, self.lanes.width)] if size else []
+        if size < whole:
+            return [(0, least), (size - least, least)][: 1 + (size > least)]
+        starts = [(start, whole) for start in range(0, size - whole + 1, whole)]
+        left = size % whole
+        if left:
+            piece = least if left <= least else whole
+            starts.append((size - piece, piece))
         return starts
 
     def row_pointer(self, pointer: str, size: int, row: int, start: int) -> str:
@@ -138,19 +158,52 @@ class Emitter:
         bits = ", ".join(f"i1 {'true' if k < size else 'false'}" for k in range(self.lanes.width))
         return f"<{self.lanes.width} x i1> <{bits}>"
 
-    def _load_row(self, pointer: str, size: int, row: int, start: int) -> str:
-        t, at = self.lanes, self.row_pointer(pointer, size, row, start)
-        if size >= t.width:
-            return self.let(f"load {t.vector}, ptr {at}, align {t.itemsize}")
+    def _load_pieces(self, pointer: str, size: int, start: int, piece: int) -> list[str]:
+        """Read a piece of each row; vector k has those of rows k, piece + k, ... side by side."""
+        t = self.lanes
+        vectors = []
+        for k in range(piece):
+            parts = [
+                self._load(self.row_pointer(pointer, size, row, start), size, piece)
+                for row in range(k, t.width, piece)
+            ]
+            while len(parts) > 1:
+                parts = [
+                    self._joined(a, b, t.width // len(parts))
+                    for a, b in zip(parts[::2], parts[1::2], strict=True)
+                ]
+            vectors += parts
+        return vectors
+
+    def store_pieces(self, pointer: str, size: int, start: int, vectors: Sequence[str]) -> None:
+        """Write the pieces of rows that `transpose` has made."""
+        t, piece = self.lanes, len(vectors)
+        for row in range(t.width):
+            value, first = vectors[row % piece], row // piece * piece
+            if piece < t.width:
+                mask = ", ".join(f"i32 {k}" for k in range(first, first + piece))
+                both = f"{t.vector} {value}, {t.vector} poison"
+                value = self.let(f"shufflevector {both}, <{piece} x i32> <{mask}>")
+            self._store(self.row_pointer(pointer, size, row, start), size, value, piece)
+
+    def _joined(self, a: str, b: str, width: int) -> str:
+        kind = f"<{width} x {self.lanes.scalar}>"
+        mask = ", ".join(f"i32 {k}" for k in range(2 * width))
+        return self.let(f"shufflevector {kind} {a}, {kind} {b}, <{2 * width} x i32> <{mask}>")
+
+    def _load(self, at: str, size: int, piece: int) -> str:
+        t = self.lanes
+        if size >= piece:
+            return self.let(f"load <{piece} x {t.scalar}>, ptr {at}, align {t.itemsize}")
         return self.let(
             f"call {t.vector} @llvm.masked.load.{t.suffix}.p0(ptr align {t.itemsize} {at}, "
             f"{self._mask(size)}, {t.vector} zeroinitializer)"
         )
 
-    def _store_row(self, pointer: str, size: int, row: int, start: int, value: str) -> None:
-        t, at = self.lanes, self.row_pointer(pointer, size, row, start)
-        if size >= t.width:
-            self.do(f"store {t.vector} {value}, ptr {at}, align {t.itemsize}")
+    def _store(self, at: str, size: int, value: str, piece: int) -> None:
+        t = self.lanes
+        if size >= piece:
+            self.do(f"store <{piece} x {t.scalar}> {value}, ptr {at}, align {t.itemsize}")
             return
         self.do(
             f"call void @llvm.masked.store.{t.suffix}.p0({t.vector} {value}, "
@@ -158,13 +211,14 @@ class Emitter:
         )
 
     def transpose(self, rows: Sequence[str]) -> list[str]:
-        """Transpose ``width`` vectors of ``width`` lanes.
+        """Transpose every square block of as many lanes as there are vectors.
 
         The first steps stay inside 128-bit lanes, where a shuffle is one cheap instruction.
         """
-        v = self._transpose_quads(rows) if self.lanes.bits == 32 else list(rows)
-        distance = 4 if self.lanes.bits == 32 else 1
-        while distance < self.lanes.width:
+        quads = self.lanes.bits == 32 and len(rows) >= 4
+        v = self._transpose_quads(rows) if quads else list(rows)
+        distance = 4 if quads else 1
+        while distance < len(v):
             v = self._exchange(v, distance)
             distance *= 2
         return v
@@ -174,7 +228,7 @@ class Emitter:
         n, v = self.lanes.width, list(rows)
         low = [k if not k & d else n + k - d for k in range(n)]
         high = [k + d if not k & d else n + k for k in range(n)]
-        for i in range(n):
+        for i in range(len(v)):
             if not i & d:
                 a, b = v[i], v[i + d]
                 v[i], v[i + d] = self._shuffle(a, b, low), self._shuffle(a, b, high)
@@ -188,7 +242,7 @@ class Emitter:
         high = [x for q in quads for x in (q + 2, n + q + 2, q + 3, n + q + 3)]
         first = [x for q in quads for x in (q, q + 1, n + q, n + q + 1)]
         second = [x for q in quads for x in (q + 2, q + 3, n + q + 2, n + q + 3)]
-        for i in quads:
+        for i in range(0, len(v), 4):
             a, b, c, d = v[i : i + 4]
             ab, cd = self._shuffle(a, b, low), self._shuffle(c, d, low)
             ab2, cd2 = self._shuffle(a, b, high), self._shuffle(c, d, high)

@@ -70,8 +70,9 @@ class RollPitchYaw:
     def angles(self) -> list[Value]:
         """Roll, pitch and yaw [rad]; their rotation is R even at the singularity."""
         r0, r1, _ = self.rows
-        sine = self.sin_yaw * r0.z - self.cos_yaw * r1.z
-        cosine = self.cos_yaw * r1.y - self.sin_yaw * r0.y
+        # cos(pitch) times both: an angle needs no more, and so no division.
+        sine = self._y * r0.z - self._x * r1.z
+        cosine = self._x * r1.y - self._y * r0.y
         return [atan2(sine, cosine), atan2(self.sin, self.cos), atan2(self._y, self._x)]
 
     def rates(self, angular: Vec3) -> AngleRates:
