@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from grid_backend_cpu.vector import Emitter
 
@@ -27,32 +27,30 @@ SHARE = 0.85
 class Ahead:
     """Lines of a tile's results, asked for one after the other as the work goes on."""
 
-    def __init__(self, e: Emitter, places: Iterable[tuple[str, int]], steps: int) -> None:
+    def __init__(self, e: Emitter, sizes: Iterable[int], steps: int) -> None:
         """Plan.
 
         Args:
             e: where to emit.
-            places: pointer to the tile's rows and their width in scalars, for each output.
+            sizes: scalars in a row of each output.
             steps: instructions among which to spread the requests.
         """
         self._e = e
         self._lines = [
-            (pointer, at)
-            for pointer, size in places
-            for at in range(0, size * e.lanes.width * e.lanes.itemsize, LINE)
+            (port, at)
+            for port, size in enumerate(sizes)
+            for at in range(0, size * e.lanes.bytes, LINE)
         ]
         self._steps = max(1, int(SHARE * steps))
         self._step = self._asked = 0
 
-    def step(self) -> None:
-        """Ask for what is due, one instruction later."""
+    def step(self, pointers: Sequence[str]) -> None:
+        """Ask for what is due one instruction later, of a tile's rows at each pointer."""
         self._step += 1
-        self._ask(min(len(self._lines), len(self._lines) * self._step // self._steps))
-
-    def _ask(self, count: int) -> None:
+        count = min(len(self._lines), len(self._lines) * self._step // self._steps)
         e = self._e
-        for pointer, offset in self._lines[self._asked : count]:
-            at = e.let(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+        for port, offset in self._lines[self._asked : count]:
+            at = e.let(f"getelementptr i8, ptr {pointers[port]}, i64 {offset}")
             # To write, into the nearest cache. Beyond the last row it asks for nothing.
             e.do(f"call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)")
         self._asked = max(self._asked, count)

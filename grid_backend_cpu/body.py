@@ -11,7 +11,7 @@ from grid_backend_cpu.trig import sine_and_cosine, within_reach
 from grid_core.program.ops import TRIGONOMETRIC, Op
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from grid_backend_cpu.ahead import Ahead
     from grid_backend_cpu.parts import Parts
@@ -28,38 +28,19 @@ class Body:
         tables: constants of the module that it refers to.
     """
 
-    def __init__(self, e: Emitter, program: Program, parts: Parts, kept: str) -> None:
-        """Begin.
-
-        Args:
-            e: where to emit.
-            program: what to compute.
-            parts: its parts.
-            kept: pointer to what one part leaves to another.
-        """
+    def __init__(self, e: Emitter, program: Program, parts: Parts, ahead: Ahead) -> None:
         self.tables: list[str] = []
         self._e = e
         self._program = program
         self._parts = parts
-        self._kept = kept
+        self._ahead = ahead
         # Of the part that is being emitted: names of values, and of sines and cosines by angle.
+        self._part = 0
         self._values: dict[int, str] = {}
         self._pairs: dict[int, tuple[str, str]] = {}
 
-    def emit(self, inputs: Sequence[str], outputs: Sequence[str], ahead: Ahead) -> None:
-        """Emit all parts; inputs and outputs are pointers to rows."""
-        self._open(inputs)
-        first = self._program.first_instruction
-        for part, stretch in self._parts.stretches():
-            self._begin(f"part{part}")
-            for index in stretch:
-                if self._parts.born[first + index] == part:
-                    self._instruction(index)
-                ahead.step()
-        self._write_results(outputs)
-
-    def _open(self, pointers: Sequence[str]) -> None:
-        """Read the inputs, and turn those that are angles into sines and cosines."""
+    def open(self, pointers: Sequence[str]) -> None:
+        """Read rows of inputs, and turn those that are angles into sines and cosines."""
         program, first = self._program, self._program.first_instruction
         self._read_inputs(pointers)
         for value in sorted(set(program.results).intersection(range(program.num_inputs, first))):
@@ -73,6 +54,22 @@ class Body:
         self._turn(sorted({a for _, _, a in turns}))
         for value, op, a in turns:
             self._write(value, self._pairs[a][op is Op.COS])
+
+    def compute(self, part: int, stretch: Iterable[int], rows: Sequence[str]) -> None:
+        """Emit a part's instructions; it finds what it needs in the scratch block.
+
+        Args:
+            part: its number.
+            stretch: its instructions.
+            rows: where the results will go.
+        """
+        self._part = part
+        self._values.clear()
+        self._pairs.clear()
+        for index in stretch:
+            if self._parts.born[self._program.first_instruction + index] == part:
+                self._instruction(index)
+            self._ahead.step(rows)
 
     def _read_inputs(self, pointers: Sequence[str]) -> None:
         t, e = self._e.lanes, self._e
@@ -133,9 +130,9 @@ class Body:
 
     def _slot(self, value: int) -> str:
         offset = self._parts.slots[value] * self._e.lanes.bytes
-        return self._e.let(f"getelementptr i8, ptr {self._kept}, i64 {offset}")
+        return self._e.let(f"getelementptr i8, ptr %kept{self._part}, i64 {offset}")
 
-    def _write_results(self, pointers: Sequence[str]) -> None:
+    def write(self, pointers: Sequence[str]) -> None:
         """Write narrow results from where they are, then wide ones from the scratch block."""
         ports: list[tuple[str, tuple[int, ...]]] = []
         start = 0
@@ -148,4 +145,6 @@ class Body:
         for k, (pointer, values) in enumerate(ports):
             if len(values) >= WIDE:
                 slots = [self._parts.slots[v] for v in values]
-                self.tables.append(write_rows(self._e, str(k), pointer, self._kept, slots))
+                self.tables.append(
+                    write_rows(self._e, str(k), pointer, f"%kept{self._part}", slots)
+                )

@@ -51,10 +51,11 @@ class Layout:
     def of(cls, program: Program, lanes: Lanes) -> Layout:
         """Lay out a program."""
         # Only who compiles needs it.
-        from grid_backend_cpu.parts import Parts  # noqa: PLC0415
+        from grid_backend_cpu.parts import Parts, tiles  # noqa: PLC0415
 
         batched = [p for p in (*program.inputs, *program.outputs) if not p.uniform]
-        kept = Parts.of(program).count * lanes.bytes
+        parts = Parts.of(program)
+        kept = tiles(parts, lanes) * parts.count * lanes.bytes
         return cls(
             inputs=tuple(p.name for p in program.inputs if not p.uniform),
             uniform=tuple(p.name for p in program.inputs if p.uniform),

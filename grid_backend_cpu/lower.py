@@ -3,6 +3,8 @@
 The function walks the batch in tiles of one problem a lane. A full tile reads and writes the
 caller's rows in place; the last, partial one goes through the scratch block, so that one body
 serves every batch size and a problem's result never depends on where in the batch it stands.
+A program is cut into parts (`grid_backend_cpu.parts`), and each is run over a few tiles before
+the next.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from grid_backend_cpu.ahead import Ahead
 from grid_backend_cpu.atan2 import special_function
 from grid_backend_cpu.body import Body
 from grid_backend_cpu.layout import KERNEL, SCRATCH_HEADER
-from grid_backend_cpu.parts import Parts
+from grid_backend_cpu.parts import Parts, tiles
 from grid_backend_cpu.trig import far_functions
 from grid_backend_cpu.vector import Emitter, Lanes
 from grid_core.program.ops import Op
@@ -60,58 +62,90 @@ def _has(program: Program, op: Op) -> bool:
 def _loop(
     e: Emitter, inputs: Sequence[ProgramPort], outputs: Sequence[ProgramPort], program: Program
 ) -> list[str]:
-    t = e.lanes
+    """Emit the walk over the batch: block by block, and in a block part by part."""
+    t, parts = e.lanes, Parts.of(program)
     e.label("entry")
-    buffers = _buffers(e, [*inputs, *outputs])
-    rows_bytes = t.bytes * sum(port.size for port in (*inputs, *outputs))
-    kept = e.let(f"getelementptr i8, ptr %scratch, i64 {SCRATCH_HEADER + rows_bytes}")
+    offset = SCRATCH_HEADER
+    for k, port in enumerate((*inputs, *outputs)):
+        name = f"%in_buffer{k}" if k < len(inputs) else f"%out_buffer{k - len(inputs)}"
+        e.do(f"{name} = getelementptr i8, ptr %scratch, i64 {offset}")
+        offset += port.size * t.bytes
+    e.do(f"%kept = getelementptr i8, ptr %scratch, i64 {offset}")
     e.do("%empty = icmp sge i64 %begin, %end")
-    e.do("br i1 %empty, label %exit, label %tile")
-    e.label("tile")
-    e.do("%row = phi i64 [ %begin, %entry ], [ %next_row, %advance ]")
-    e.do(f"%next_row = add i64 %row, {t.width}")
-    e.do("%full = icmp sle i64 %next_row, %end")
-    e.do("%left = sub i64 %end, %row")
-    places = [_offset(e, f"%in{k}", "%row", port.size) for k, port in enumerate(inputs)]
-    places += [_offset(e, f"%out{k}", "%row", port.size) for k, port in enumerate(outputs)]
-    e.do("br i1 %full, label %body, label %stage")
-    e.label("stage")
-    for k, port in enumerate(inputs):
-        _copy(e, f"in{k}", places[k], buffers[k], port.size)
-    e.do("br label %staged")
-    e.label("staged")
-    e.do("br label %body")
-    e.label("body")
-    pointers = [
-        e.let(f"phi ptr [ {place}, %tile ], [ {buffer}, %staged ]")
-        for place, buffer in zip(places, buffers, strict=True)
-    ]
-    rows = zip(places[len(inputs) :], (port.size for port in outputs), strict=True)
-    ahead = Ahead(e, rows, len(program.instructions))
-    body = Body(e, program, Parts.of(program), kept)
-    body.emit(pointers[: len(inputs)], pointers[len(inputs) :], ahead)
-    e.do("br i1 %full, label %advance, label %unstage")
-    e.label("unstage")
-    for k, port in enumerate(outputs):
-        at = len(inputs) + k
-        _copy(e, f"out{k}", buffers[at], places[at], port.size)
-    e.do("br label %advance")
+    e.do("br i1 %empty, label %exit, label %block")
+    e.label("block")
+    e.do("%first = phi i64 [ %begin, %entry ], [ %last, %advance ]")
+    e.do(f"%far = add i64 %first, {t.width * tiles(parts, t)}")
+    e.do("%short = icmp slt i64 %far, %end")
+    e.do("%last = select i1 %short, i64 %far, i64 %end")
+    e.do("br label %tile0")
+    body = Body(e, program, parts, Ahead(e, [p.size for p in outputs], len(program.instructions)))
+    for part, stretch in enumerate(parts.stretches):
+        _tile(e, part, parts.count * t.bytes)
+        rows = [_offset(e, f"%out{k}", f"%row{part}", p.size) for k, p in enumerate(outputs)]
+        if part == 0:
+            body.open(_staged(e, inputs))
+        else:
+            body.compute(part, stretch, rows)
+        if part == len(parts.stretches) - 1:
+            _write(e, body, outputs, part, rows)
+        e.do(f"br label %next{part}")
+        e.label(f"next{part}")
+        after = f"tile{part + 1}" if part < len(parts.stretches) - 1 else "advance"
+        e.do(f"%again{part} = icmp slt i64 %next_row{part}, %last")
+        e.do(f"br i1 %again{part}, label %tile{part}, label %{after}")
     e.label("advance")
-    e.do("%more = icmp slt i64 %next_row, %end")
-    e.do("br i1 %more, label %tile, label %exit")
+    e.do("%more = icmp slt i64 %last, %end")
+    e.do("br i1 %more, label %block, label %exit")
     e.label("exit")
     e.do("ret void")
     return body.tables
 
 
-def _buffers(e: Emitter, ports: Sequence[ProgramPort]) -> list[str]:
-    """Where each port's tile lies in the scratch block."""
-    offset = SCRATCH_HEADER
-    buffers = []
-    for port in ports:
-        buffers.append(e.let(f"getelementptr i8, ptr %scratch, i64 {offset}"))
-        offset += port.size * e.lanes.width * e.lanes.itemsize
-    return buffers
+def _tile(e: Emitter, part: int, kept_bytes: int) -> None:
+    """Begin the loop of a part over the tiles of a block."""
+    before, own = "block" if part == 0 else f"next{part - 1}", f"next{part}"
+    e.label(f"tile{part}")
+    e.do(f"%row{part} = phi i64 [ %first, %{before} ], [ %next_row{part}, %{own} ]")
+    e.do(f"%kept{part} = phi ptr [ %kept, %{before} ], [ %next_kept{part}, %{own} ]")
+    e.do(f"%next_row{part} = add i64 %row{part}, {e.lanes.width}")
+    e.do(f"%next_kept{part} = getelementptr i8, ptr %kept{part}, i64 {kept_bytes}")
+
+
+def _staged(e: Emitter, inputs: Sequence[ProgramPort]) -> list[str]:
+    """Point at a tile's rows: in place, or copied where fewer are left than lanes."""
+    places = [_offset(e, f"%in{k}", "%row0", port.size) for k, port in enumerate(inputs)]
+    e.do("%whole = icmp sle i64 %next_row0, %end")
+    e.do("%left = sub i64 %end, %row0")
+    e.do("br i1 %whole, label %body, label %stage, !prof !1")
+    e.label("stage")
+    for k, port in enumerate(inputs):
+        _copy(e, f"in{k}", (places[k], f"%in_buffer{k}"), "%left", port.size)
+    e.do("br label %staged")
+    e.label("staged")
+    e.do("br label %body")
+    e.label("body")
+    return [
+        e.let(f"phi ptr [ {place}, %tile0 ], [ %in_buffer{k}, %staged ]")
+        for k, place in enumerate(places)
+    ]
+
+
+def _write(
+    e: Emitter, body: Body, outputs: Sequence[ProgramPort], part: int, rows: Sequence[str]
+) -> None:
+    """Write a tile's results, by way of the scratch block where fewer are left than lanes."""
+    e.do(f"%full = icmp sle i64 %next_row{part}, %end")
+    body.write(
+        [e.let(f"select i1 %full, ptr {row}, ptr %out_buffer{k}") for k, row in enumerate(rows)]
+    )
+    e.do("br i1 %full, label %written, label %unstage, !prof !1")
+    e.label("unstage")
+    e.do(f"%rest = sub i64 %end, %row{part}")
+    for k, port in enumerate(outputs):
+        _copy(e, f"out{k}", (f"%out_buffer{k}", rows[k]), "%rest", port.size)
+    e.do("br label %written")
+    e.label("written")
 
 
 def _offset(e: Emitter, base: str, row: str, size: int) -> str:
@@ -119,12 +153,13 @@ def _offset(e: Emitter, base: str, row: str, size: int) -> str:
     return e.let(f"getelementptr {e.lanes.scalar}, ptr {base}, i64 {index}")
 
 
-def _copy(e: Emitter, tag: str, source: str, target: str, size: int) -> None:
-    """Copy the rows that are left, scalar by scalar; opens new basic blocks."""
+def _copy(e: Emitter, tag: str, way: tuple[str, str], rows: str, size: int) -> None:
+    """Copy so many rows from here to there, scalar by scalar; opens new basic blocks."""
     if size == 0:
         return
     scalar = e.lanes.scalar
-    count = e.let(f"mul i64 %left, {size}")
+    source, target = way
+    count = e.let(f"mul i64 {rows}, {size}")
     e.do(f"br label %copy_{tag}_start")
     e.label(f"copy_{tag}_start")
     e.do(f"br label %copy_{tag}")

@@ -17,8 +17,9 @@ from attrs import frozen
 from grid_core.program.ops import TRIGONOMETRIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
+    from grid_backend_cpu.vector import Lanes
     from grid_core.program.program import Program
 
 __all__ = ["Parts"]
@@ -27,6 +28,13 @@ PART = 200
 """Instructions of a part, roughly. With 100 to 300 most programs are within 3 % of their best."""
 WIDE = 64
 """Scalars of a result from which on it is written in a loop, after all parts."""
+TILES = 2
+"""Tiles that a part is run over before the next, so that one's waits are filled by another's work.
+
+With two iiwa14's forward dynamics takes 12 % less time, with four nothing less, and others more.
+"""
+NEAR = 24 * 1024
+"""Bytes that the tiles may leave behind for that: half of the nearest cache."""
 _SPAN = 0.35
 """How far from an even cut the best one may lie, in parts."""
 
@@ -66,10 +74,15 @@ class Parts:
         slots, count = _places(born, last, len(bounds))
         return cls(bounds=bounds, born=born, slots=slots, count=count)
 
-    def stretches(self) -> Iterator[tuple[int, range]]:
-        """Yield each part after the opening: its number and its instructions."""
-        for part, (begin, end) in enumerate(itertools.pairwise(self.bounds), 1):
-            yield part, range(begin, end)
+    @property
+    def stretches(self) -> list[range]:
+        """The instructions of each part; the opening's are those of none."""
+        return [range(0), *(range(a, b) for a, b in itertools.pairwise(self.bounds))]
+
+
+def tiles(parts: Parts, lanes: Lanes) -> int:
+    """Count the tiles that a part is run over before the next."""
+    return max(1, min(TILES, NEAR // max(1, parts.count * lanes.bytes)))
 
 
 def _bounds(program: Program) -> tuple[int, ...]:

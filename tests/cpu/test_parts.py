@@ -43,14 +43,17 @@ def mixed(width: int) -> Program:
     return program_of(function, uniform=("k",), x=(7,), k=())
 
 
-@pytest.mark.parametrize("size", [1, 3, 20, 1000])
+@pytest.mark.parametrize(("size", "tiles"), [(1, 1), (3, 3), (20, 2), (1000, 1)])
 @pytest.mark.parametrize("lanes", LANES, ids=str)
-def test_any_cuts_give_the_same(lanes: Lanes, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_cuts_give_the_same(
+    lanes: Lanes, size: int, tiles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parts_module, "PART", size)
+    monkeypatch.setattr(parts_module, "TILES", tiles)
     program = mixed(WIDE + 5)
     kernel, rng = Compiled(program, lanes), np.random.default_rng(0)
     tolerance = 64 * float(np.finfo(lanes.dtype).eps)
-    for batch in (0, 1, lanes.width, 2 * lanes.width + 3):
+    for batch in (0, 1, lanes.width, 2 * lanes.width + 3, 5 * lanes.width):
         inputs = {"x": rng.normal(size=(batch, 7)), "k": 0.7}
         got, expected = kernel(batch, inputs), kernel.expected(inputs)
         for name, value in expected.items():
@@ -100,7 +103,7 @@ def test_what_is_read_is_what_was_written(name: str) -> None:
     assert all(op in TRIGONOMETRIC and a < program.num_inputs for op, a, _ in turned)
     for value in opening:
         places.make(value)
-    for part, stretch in plan.stretches():
+    for part, stretch in enumerate(plan.stretches):
         for index in (k for k in stretch if plan.born[first + k] == part):
             for value in program.instructions[index][1:]:
                 if value >= 0:
@@ -112,10 +115,19 @@ def test_what_is_read_is_what_was_written(name: str) -> None:
     assert set(plan.slots.values()) == set(range(plan.count))
 
 
+def test_what_tiles_leave_behind_stays_near() -> None:
+    lanes = LANES[-1]
+    for name in ("forward_dynamics", "forward_dynamics_gradient"):
+        plan = Parts.of(traced(GO2, name))
+        count = parts_module.tiles(plan, lanes)
+        assert count >= 1
+        assert count == 1 or count * plan.count * lanes.bytes <= parts_module.NEAR
+
+
 def test_parts_are_of_a_size_and_hand_over_little() -> None:
     program = traced(GO2, "forward_dynamics_gradient")
     plan = Parts.of(program)
-    sizes = [len(stretch) for _, stretch in plan.stretches()]
+    sizes = [len(stretch) for stretch in plan.stretches[1:]]
     assert sum(sizes) == len(program.instructions)
     assert max(sizes) < 2 * PART
     assert min(sizes) > PART / 4
@@ -125,5 +137,5 @@ def test_parts_are_of_a_size_and_hand_over_little() -> None:
 def test_a_program_without_instructions_is_one_part() -> None:
     program = program_of(lambda x: {"y": x[::-1]}, x=(3,))
     plan = Parts.of(program)
-    assert [stretch for _, stretch in plan.stretches()] == [range(0)]
+    assert plan.stretches == [range(0), range(0)]
     assert sorted(plan.slots) == [0, 1, 2]
