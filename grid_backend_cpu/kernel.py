@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grid_backend_cpu.addresses import address_of
 from grid_backend_cpu.compiler import LoadedCode
 from grid_backend_cpu.layout import SCRATCH_HEADER
 
@@ -85,9 +86,9 @@ class CpuKernel:
     def __call__(self, batch: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
         """Evaluate `batch` problems into `outputs`."""
         layout = self._layout
-        arguments = [inputs[n].__array_interface__["data"][0] for n in layout.inputs]
+        arguments = [address_of(inputs[n]) for n in layout.inputs]
         arguments += [inputs[n] for n in layout.uniform]
-        arguments += [outputs[n].__array_interface__["data"][0] for n in layout.outputs]
+        arguments += [address_of(outputs[n]) for n in layout.outputs]
         tiles = -(-batch // self._width)
         parts = min(self._threads, tiles, int(tiles * self._tile_work / _MIN_WORK))
         if parts < 2:

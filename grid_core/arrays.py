@@ -167,13 +167,25 @@ def check_out(
     lead = () if batch is None else (batch,)
     for k, (port, array) in enumerate(zip(ports, arrays, strict=True)):
         name = "out" if len(ports) == 1 else f"out[{k}] ({port.name})"
-        reason = _out_fault(array, (*lead, *port.dims), dtype)
+        shape = (*lead, *port.dims)
+        reason = None if _fits(array, shape, dtype) else _out_fault(array, shape, dtype)
         if reason:
             raise InputError(f"{operation}: {name} must be {reason}")
-        for other, held in (*inputs.items(), *((f"out[{j}]", a) for j, a in enumerate(arrays[:k]))):
+        others = inputs if k == 0 else inputs | {f"out[{j}]": a for j, a in enumerate(arrays[:k])}
+        for other, held in others.items():
             if isinstance(held, np.ndarray) and np.may_share_memory(array, held):
                 raise InputError(f"{operation}: {name} overlaps {other}; give separate memory")
     return list(arrays)
+
+
+def _fits(array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
+    """Whether at a glance there is no fault, as nearly always."""
+    return (
+        type(array) is np.ndarray
+        and array.shape == shape
+        and array.dtype is dtype
+        and array.flags.carray
+    )
 
 
 def _out_fault(array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str | None:
