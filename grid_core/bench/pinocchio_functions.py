@@ -64,7 +64,7 @@ def _placements(pin: Any, frames: tuple[int, ...]) -> Function:
         poses = [(p.translation, pin.rpy.matrixToRpy(p.rotation)) for p in placements]
         return [np.concatenate([part for pose in poses for part in pose])]
 
-    return Function(call, read)
+    return Function(call, read, "placements, without their angles")
 
 
 def _jacobians(pin: Any, frames: tuple[int, ...]) -> Function:

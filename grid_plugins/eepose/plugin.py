@@ -304,6 +304,7 @@ ALGORITHMS = (
         "end_effector_pose_quaternion",
         "Position and unit quaternion xyzw of each end effector: no singularity.",
         _pose("pose", ("7*nee",), "[x y z qx qy qz qw] of each target, qw ≥ 0", "m, 1"),
+        pinocchio="updateFramePlacements",
     ),
     _operation(
         "end_effector_pose_runtime",
@@ -330,6 +331,7 @@ ALGORITHMS = (
         inputs=(Q_XYZW,),
         refuse=refuse_fk_batched,
         method=first_leaf_pose,
+        pinocchio="updateFramePlacements",
     ),
     _operation(
         "frame_jacobian",
@@ -353,6 +355,7 @@ ALGORITHMS = (
         _pose("T", (4, 4), "T_world_frame, by rows", "m"),
         source=FEATHERSTONE,
         method=placement,
+        pinocchio="updateFramePlacements",
     ),
     _operation(
         "forward_kinematics",
