@@ -16,25 +16,28 @@ from grid_core.targets import find_targets
 from grid_core.testing.inputs import random_inputs
 from tests.cuda.kernels import DTYPES, DYNAMICS, ROBOTS, model
 from tests.program.operations import operation
+from tests.regressor.evaluate import ALL
 
 BATCHES = (1, 33, 70)
 GRADIENTS = ("inverse_dynamics_gradient", "forward_dynamics_gradient")
-"""Written value by value, or by rows from several warps."""
+"""Written value by value, or gathered by several warps."""
+HUMANOID = ("inverse_dynamics", "forward_dynamics", "crba")
+REGRESSOR = "inverse_dynamics_regressor"
 
 
 def main(robots: list[str]) -> None:
     """Launch from NumPy arrays: batches with full and partial tiles, with and without options."""
     warnings.simplefilter("ignore")
     settings = BuildSettings(cache_dir=None, num_threads=1)
-    names = (*DYNAMICS, *GRADIENTS, "end_effector_pose")
+    every = (*DYNAMICS, *GRADIENTS, "end_effector_pose", REGRESSOR)
     for robot in robots or ["iiwa14", "kinds", "go2", "humanoid"]:
-        for name in names:
-            if robot == "humanoid" and name not in {"inverse_dynamics", "forward_dynamics"}:
-                continue
-            both = robot in {"iiwa14", "kinds"} and name not in GRADIENTS
+        for name in HUMANOID if robot == "humanoid" else every:
+            both = robot in {"iiwa14", "kinds"} and name not in {*GRADIENTS, REGRESSOR}
             for dtype in DTYPES if both else DTYPES[:1]:
                 targets = find_targets(model(robot), None) if name.startswith("end_eff") else ()
-                made = operation(model(robot), name, (), dtype=dtype, targets=targets)
+                made = operation(
+                    model(robot), name, (), available=ALL, dtype=dtype, targets=targets
+                )
                 kernel = CudaBackend().build(made, settings)
                 for batch in BATCHES:
                     drawn = random_inputs(made.algorithm, made.model, made.options, batch=batch)
