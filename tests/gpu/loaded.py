@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grid_core.handle import RobotHandle
     from grid_core.operation_call import OperationCall
 
-HUMANOID = (*DYNAMICS, "end_effector_pose")
+HUMANOID = (*DYNAMICS, "end_effector_pose", "inverse_dynamics_gradient")
 """What is tried of the humanoid: the rest takes the compiler minutes."""
 SOME = ("inverse_dynamics", "forward_dynamics", "crba", "minv", "end_effector_pose")
 """What is tried of every kind of array."""

@@ -11,17 +11,25 @@ from tests.gpu.loaded import call_of, inputs_of
 pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("default")]
 
 
-@pytest.mark.parametrize(("name", "gigabytes"), [("inverse_dynamics", 40), ("crba", 20)])
-def test_more_than_two_to_the_31_elements(name: str, gigabytes: int) -> None:
-    """q, q̇ and τ of 2.2 G elements each; M of 2.6 G."""
-    arrays, call = framework("torch"), call_of("iiwa14", name)
+@pytest.mark.parametrize(
+    ("robot", "name", "gigabytes"),
+    [
+        ("iiwa14", "inverse_dynamics", 40),
+        ("iiwa14", "crba", 20),
+        ("go2", "forward_dynamics_gradient", 20),
+    ],
+)
+def test_more_than_two_to_the_31_elements(robot: str, name: str, gigabytes: int) -> None:
+    """q, q̇ and τ of 2.2 G elements each; M and a gradient of 2.6 G."""
+    arrays, call = framework("torch"), call_of(robot, name)
     torch = arrays.module
     free, _ = torch.cuda.mem_get_info()
     if free < gigabytes * 2**30:
         pytest.skip(f"{gigabytes} GiB of device memory are needed")
-    batch = 2**31 // 7 + 1_000_003 if name == "inverse_dynamics" else 2**31 // 49 + 10_000_001
-    small = inputs_of("iiwa14", name, 1009)
+    small = inputs_of(robot, name, 1009)
     expected = call(**small)
+    width = expected[0].size
+    batch = 2**31 // width + (1_000_003 if width == 7 else 500_000_003 // width)
     given = {}
     for key, value in small.items():
         if isinstance(value, float):
