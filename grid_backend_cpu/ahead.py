@@ -44,9 +44,9 @@ class Ahead:
         self._steps = max(1, int(SHARE * steps))
         self._step = self._asked = 0
 
-    def step(self, pointers: Sequence[str]) -> None:
+    def step(self, pointers: Sequence[str], steps: int = 1) -> None:
         """Ask for what is due one instruction later, of a tile's rows at each pointer."""
-        self._step += 1
+        self._step += steps
         count = min(len(self._lines), len(self._lines) * self._step // self._steps)
         e = self._e
         for port, offset in self._lines[self._asked : count]:

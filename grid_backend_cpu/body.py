@@ -21,6 +21,20 @@ if TYPE_CHECKING:
 __all__ = ["Body"]
 
 
+TURN = 25
+"""Instructions that the sine and cosine of an angle count for."""
+
+
+def steps(program: Program, parts: Parts) -> int:
+    """Count the instructions of a program with those that its angles take."""
+    angles = {
+        a
+        for index, (_, a, _) in enumerate(program.instructions)
+        if parts.born[program.first_instruction + index] == 0
+    }
+    return len(program.instructions) + TURN * len(angles)
+
+
 class Body:
     """Emits what lies between a tile's rows of inputs and its rows of results.
 
@@ -39,8 +53,13 @@ class Body:
         self._values: dict[int, str] = {}
         self._pairs: dict[int, tuple[str, str]] = {}
 
-    def open(self, pointers: Sequence[str]) -> None:
-        """Read rows of inputs, and turn those that are angles into sines and cosines."""
+    def open(self, pointers: Sequence[str], rows: Sequence[str]) -> None:
+        """Read rows of inputs, and turn those that are angles into sines and cosines.
+
+        Args:
+            pointers: the inputs' rows.
+            rows: where the results will go.
+        """
         program, first = self._program, self._program.first_instruction
         self._read_inputs(pointers)
         for value in sorted(set(program.results).intersection(range(program.num_inputs, first))):
@@ -51,7 +70,7 @@ class Body:
             if self._parts.born[first + index] == 0
         ]
         # They are looked at together, with one branch.
-        self._turn(sorted({a for _, _, a in turns}))
+        self._turn(sorted({a for _, _, a in turns}), rows)
         for value, op, a in turns:
             self._write(value, self._pairs[a][op is Op.COS])
 
@@ -106,10 +125,12 @@ class Body:
             result = arithmetic(self._e, op, *(self._read(v) for v in (a, b) if v >= 0))
         self._write(self._program.first_instruction + index, result)
 
-    def _turn(self, angles: Sequence[int]) -> None:
+    def _turn(self, angles: Sequence[int], rows: Sequence[str] = ()) -> None:
         near = within_reach(self._e, [self._read(a) for a in angles])
         for angle, x in zip(angles, near, strict=True):
             self._pairs[angle] = sine_and_cosine(self._e, x)
+            if rows:
+                self._ahead.step(rows, TURN)
 
     def _read(self, value: int) -> str:
         name = self._values.get(value)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from grid_backend_cpu.ahead import Ahead
 from grid_backend_cpu.atan2 import special_function
-from grid_backend_cpu.body import Body
+from grid_backend_cpu.body import Body, steps
 from grid_backend_cpu.layout import KERNEL, SCRATCH_HEADER
 from grid_backend_cpu.parts import Parts, tiles
 from grid_backend_cpu.trig import far_functions
@@ -79,12 +79,12 @@ def _loop(
     e.do("%short = icmp slt i64 %far, %end")
     e.do("%last = select i1 %short, i64 %far, i64 %end")
     e.do("br label %tile0")
-    body = Body(e, program, parts, Ahead(e, [p.size for p in outputs], len(program.instructions)))
+    body = Body(e, program, parts, Ahead(e, [p.size for p in outputs], steps(program, parts)))
     for part, stretch in enumerate(parts.stretches):
         _tile(e, part, parts.count * t.bytes)
         rows = [_offset(e, f"%out{k}", f"%row{part}", p.size) for k, p in enumerate(outputs)]
         if part == 0:
-            body.open(_staged(e, inputs))
+            body.open(_staged(e, inputs), rows)
         else:
             body.compute(part, stretch, rows)
         if part == len(parts.stretches) - 1:
