@@ -12,15 +12,18 @@ from attrs import frozen
 from grid_backend_cuda.compiler import compile_cubin, compiler_version
 from grid_backend_cuda.emit import Real
 from grid_backend_cuda.launch_data import Build
-from grid_backend_cuda.mapping import Mapping, SplitMapping, map_program, map_threads
+from grid_backend_cuda.mapping import map_program
 from grid_backend_cuda.render import kernel_name, render
 from grid_backend_cuda.templating import TEMPLATES
+from grid_backend_cuda.thread_mapping import map_threads
 from grid_core.artifact import fetch_build
 from grid_core.artifact.identity import source_digest
 from grid_core.program.trace import trace
 
 if TYPE_CHECKING:
     from grid_backend_cuda.compiler import Resources
+    from grid_backend_cuda.split_mapping import SplitMapping
+    from grid_backend_cuda.thread_mapping import Mapping
     from grid_core.backend import Operation
     from grid_core.program.program import Program
 

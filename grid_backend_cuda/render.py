@@ -9,8 +9,8 @@ from attrs import frozen
 
 from grid_backend_cuda.emit import Chunk, Real, emit
 from grid_backend_cuda.gather import rows_at_a_time
-from grid_backend_cuda.mapping import Mapping, SplitMapping, Staged
 from grid_backend_cuda.parts import Cell, Targets, emit_blocks
+from grid_backend_cuda.split_mapping import SplitMapping
 from grid_backend_cuda.templating import TEMPLATES, environment
 from grid_backend_cuda.trig import far_functions, reach_statements
 from grid_core.errors import BackendError
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from grid_backend_cuda.jobs import Job
     from grid_backend_cuda.parts import Shift
     from grid_backend_cuda.rows import Rows
+    from grid_backend_cuda.staged import Staged
+    from grid_backend_cuda.thread_mapping import Mapping
     from grid_core.program.program import Program, ProgramPort
 
 __all__ = ["Argument", "kernel_name", "render"]

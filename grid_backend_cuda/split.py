@@ -73,6 +73,12 @@ class Split:
                 result[warp] += len(job.steps)
         return result
 
+    @property
+    def balanced(self) -> bool:
+        """Whether no warp has more than half of it."""
+        loads = self.loads()
+        return max(loads) * 2 <= sum(loads)
+
 
 def split_program(
     program: Program,
@@ -123,19 +129,9 @@ def _split(
         phase = settled(flow, phase, reads)
     slots, count = _slots(flow, phase, reads)
     lasting = _lasting(flow, phase, reads) - staying
-    return Split(
-        flow,
-        end,
-        tuple(phase),
-        slots,
-        count,
-        tuple(zip(rows, when, strict=True)),
-        _parts(flow, phase, list(zip(rows, when, strict=True)), lasting, slots)
-        if reads
-        else _unordered(flow, phase),
-        lasting,
-        staying,
-    )
+    timed = tuple(zip(rows, when, strict=True))
+    parts = _parts(flow, phase, timed, lasting, slots) if reads else _unordered(flow, phase)
+    return Split(flow, end, tuple(phase), slots, count, timed, parts, lasting, staying)
 
 
 def _known(flow: Flow, rows: Rows, phase: Sequence[int]) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grid_backend_cuda.disassembly import count_instructions, disassemble
-from grid_backend_cuda.mapping import WARP, SplitMapping
+from grid_backend_cuda.split_mapping import SplitMapping
+from grid_backend_cuda.staged import WARP
 from grid_core.errors import BackendError
 
 if TYPE_CHECKING:

@@ -160,7 +160,7 @@ class _Namer:
     def __init__(
         self, program: Program, regions: Sequence[int], groups: Sequence[tuple[int, ...]]
     ) -> None:
-        self._program = program
+        self._instructions = program.instructions
         self._regions = regions
         self.seats = {
             region: _Seat(g, k, len(group))
@@ -168,13 +168,14 @@ class _Namer:
             for k, region in enumerate(group)
         }
         self._ports = [k for k, port in enumerate(program.inputs) for _ in range(port.size)]
+        self._base = program.first_instruction
         self._numbers: dict[Any, int] = {}
         self._name: dict[int, int] = {}
         self._times: Counter[Any] = Counter()
 
     def enter(self, index: int, seat: _Seat) -> tuple[int, int, int]:
         """Name an instruction; also returns its operands, as they go with those of others."""
-        op, a, b = self._program.instructions[index]
+        op, a, b = self._instructions[index]
         read = [(self._seen(x, seat), x) for x in ((a, b) if b >= 0 else (a,))]
         if op in COMMUTATIVE:
             read.sort()
@@ -186,12 +187,12 @@ class _Namer:
 
     def _seen(self, value: int, seat: _Seat) -> tuple[int, int, int]:
         """An operand as a limb sees it: of what kind, how many places further, and its name."""
-        base = self._program.first_instruction
-        if value < self._program.num_inputs:
+        if value < len(self._ports):
             return (0, self._ports[value], 0)
-        if value < base:
+        if value < self._base:
             return (1, 0, 0)
-        home = self.seats.get(self._regions[value - base])
+        index = value - self._base
+        home = self.seats.get(self._regions[index])
         if home is None:
             return (2, 0, 0)
-        return (3 + home.group, (home.place - seat.place) % home.size, self._name[value - base])
+        return (3 + home.group, (home.place - seat.place) % home.size, self._name[index])

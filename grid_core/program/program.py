@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ class ProgramPort:
     @property
     def size(self) -> int:
         """Scalars for one problem."""
-        return int(np.prod(self.dims, dtype=np.int64))
+        return math.prod(self.dims)
 
 
 @frozen

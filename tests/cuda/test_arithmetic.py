@@ -16,8 +16,9 @@ import pytest
 
 from grid_backend_cuda.build import Source
 from grid_backend_cuda.emit import Real
-from grid_backend_cuda.mapping import map_split, map_threads
 from grid_backend_cuda.render import Argument, _body, _split_code
+from grid_backend_cuda.split_mapping import map_split
+from grid_backend_cuda.thread_mapping import map_threads
 from grid_core.program import scalar
 from tests.cuda.kernels import (
     DTYPES,
@@ -36,7 +37,8 @@ from tests.program.expressions import program_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grid_backend_cuda.mapping import Mapping, SplitMapping
+    from grid_backend_cuda.split_mapping import SplitMapping
+    from grid_backend_cuda.thread_mapping import Mapping
 
 LANES = 32
 _STORE = """

@@ -6,8 +6,8 @@ import pytest
 
 from grid_backend_cuda.compiler import compile_cubin, compile_ptx, require_arch, supported_archs
 from grid_backend_cuda.emit import Real
-from grid_backend_cuda.mapping import map_split
 from grid_backend_cuda.render import render
+from grid_backend_cuda.split_mapping import map_split
 from grid_core.errors import BackendError, OptionError
 from tests.cuda.kernels import DYNAMICS, FULL, OPERATIONS, built, source
 

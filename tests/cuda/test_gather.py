@@ -12,7 +12,7 @@ import pytest
 
 from grid_backend_cuda.build import Source, kernel_source
 from grid_backend_cuda.gather import PITCH, rows_at_a_time
-from grid_backend_cuda.mapping import SplitMapping, map_gathered
+from grid_backend_cuda.gathered_mapping import map_gathered
 from grid_backend_cuda.render import render
 from grid_core.algorithm import Options
 from grid_core.program.trace import trace
@@ -34,10 +34,13 @@ from tests.regressor.evaluate import ALL
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from grid_backend_cuda.split_mapping import SplitMapping
+
 CASES = [
     ("go2", "inverse_dynamics_regressor", "float32"),
     ("go2", "inverse_dynamics_regressor_packed", "float64"),
     ("go2", "forward_dynamics_gradient", "float32"),
+    ("humanoid", "crba", "float32"),
 ]
 _THREADS = """
 #define __device__

@@ -11,15 +11,11 @@ import pytest
 from grid_backend_cuda.cards import multiprocessor_bytes
 from grid_backend_cuda.compiler import compile_cubin
 from grid_backend_cuda.emit import Real
-from grid_backend_cuda.mapping import (
-    WARP,
-    Mapping,
-    SplitMapping,
-    map_program,
-    map_split,
-    map_threads,
-)
+from grid_backend_cuda.mapping import map_program
 from grid_backend_cuda.render import kernel_name, render
+from grid_backend_cuda.split_mapping import SplitMapping, map_split
+from grid_backend_cuda.staged import WARP
+from grid_backend_cuda.thread_mapping import Mapping, map_threads
 from tests.cuda.kernels import DTYPES, FULL, source
 from tests.program.expressions import program_of
 
@@ -82,9 +78,10 @@ def test_chunks_cover_every_output_once(robot: str, name: str) -> None:
 
 @pytest.mark.parametrize(("robot", "name"), KERNELS)
 def test_every_column_is_read_and_written_once(robot: str, name: str) -> None:
-    found = source(robot, name, "float32", FULL.get(name, ()))
-    assert isinstance(found.mapping, Mapping)
-    body = found.text[found.text.index("for (; first < batch") :]
+    """Where a thread has a problem; of rows that warps gather, `test_gather` says the same."""
+    program = source(robot, name, "float32", FULL.get(name, ())).program
+    text = render(program, Real("float32"), map_threads(program, Real("float32")))
+    body = text[text.index("for (; first < batch") :]
     declared = re.findall(r"const float x(\d+) = ", body)
     assert len(declared) == len(set(declared))
     stored = re.findall(
@@ -95,23 +92,25 @@ def test_every_column_is_read_and_written_once(robot: str, name: str) -> None:
         assert widths.get(port, 0) == int(first) or len(stored) > 1
         widths[port] = widths.get(port, 0) + int(size)
         assert int(size) <= int(width)
-    assert widths == {p.name: p.size for p in found.program.outputs}
+    assert widths == {p.name: p.size for p in program.outputs}
 
 
 @pytest.mark.parametrize(("robot", "name"), KERNELS)
 def test_lanes_are_in_step_before_a_chunks_memory_is_taken_again(robot: str, name: str) -> None:
     """Whichever chunk is written first, what comes after it waits for all lanes to have stored."""
-    found = source(robot, name, "float32", FULL.get(name, ()))
-    pending = len(map_threads(found.program, found.real).chunks) == 1
-    body = found.text[found.text.index("for (; first < batch") :]
+    program, real = source(robot, name, "float32", FULL.get(name, ())).program, Real("float32")
+    mapping = map_threads(program, real)
+    pending = len(mapping.chunks) == 1
+    text = render(program, real, mapping)
+    body = text[text.index("for (; first < batch") :]
     for line in body.splitlines():
-        text = line.strip()
-        if text.startswith("__syncwarp"):
+        statement = line.strip()
+        if statement.startswith("__syncwarp"):
             pending = False
-        elif text.startswith("grid_store<"):
+        elif statement.startswith("grid_store<"):
             pending = True
-        elif text.startswith(("tile[", "(tile)[", "reinterpret_cast<float")):
-            assert not pending, text
+        elif statement.startswith(("tile[", "(tile)[", "reinterpret_cast<float")):
+            assert not pending, statement
 
 
 def test_uneven_batches_of_outputs() -> None:

@@ -10,8 +10,8 @@ from attrs import evolve
 from grid_backend_cuda.build import compile_source, kernel_source
 from grid_backend_cuda.compiler import compile_cubin
 from grid_backend_cuda.emit import Real
-from grid_backend_cuda.mapping import map_threads
 from grid_backend_cuda.render import kernel_name, render
+from grid_backend_cuda.thread_mapping import map_threads
 from grid_core.algorithm import Port
 from grid_core.errors import BackendError
 from tests.cuda.kernels import source

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from attrs import evolve
 
-from grid_backend_cuda.mapping import SplitMapping, map_program, map_split, map_threads
+from grid_backend_cuda.mapping import map_program
 from grid_backend_cuda.settling import settled_regions
 from grid_backend_cuda.split import Split, split_program
+from grid_backend_cuda.split_mapping import SplitMapping, map_split
+from grid_backend_cuda.thread_mapping import map_threads
 from grid_core.program.regions import TRUNK
 from grid_core.program.trace import trace
 from tests.cuda.kernels import model, source

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from grid_backend_cuda.emit import Real
-from grid_backend_cuda.mapping import Staged, map_threads
 from grid_backend_cuda.render import render
+from grid_backend_cuda.staged import Staged
+from grid_backend_cuda.thread_mapping import map_threads
 from tests.cuda.kernels import host_compiler
 from tests.program.expressions import program_of
 
