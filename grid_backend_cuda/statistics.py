@@ -38,6 +38,8 @@ def describe(source: Source, build: Build) -> dict[str, Any]:
         "parts": build.parts,
         "phases": 1 if split is None else split.phases,
         "instructions_a_part": [] if split is None else split.loads(),
+        "parts_alike": [] if split is None else [j.size for j in split.jobs if j.size > 1],
+        "helpers": source.mapping.helpers if isinstance(source.mapping, SplitMapping) else 0,
         "registers": build.registers,
         "spill_bytes": build.spill_bytes,
         "stack_bytes": build.stack_bytes,
@@ -64,9 +66,11 @@ def lines(stats: Mapping[str, Any]) -> Iterator[str]:
     threads = f"{stats['threads']} a block, for {stats['problems']} problems"
     if stats["parts"] > 1:
         loads = ", ".join(map(str, stats["instructions_a_part"]))
+        alike = "".join(f", {size} alike" for size in stats["parts_alike"])
+        writers = f", {stats['helpers']} warps that only write" if stats["helpers"] else ""
         yield (
-            f"  threads        {threads}: {stats['parts']} parts of {loads} operations, "
-            f"{stats['phases']} phases"
+            f"  threads        {threads}: {stats['parts']} parts of {loads} operations{alike}, "
+            f"{stats['phases']} phases{writers}"
         )
     else:
         yield f"  threads        {threads}"

@@ -45,6 +45,16 @@ def test_figures(grid: Grid) -> None:
     assert re.search(r"instructions", text)
 
 
+def test_figures_of_a_split_kernel(grid: Grid) -> None:
+    """The legs of a quadruped share their code."""
+    text = grid("kernel", "forward_dynamics_gradient", "go2", "--floating").stdout
+    assert re.search(
+        r"threads +\d+ a block, for 32 problems: \d parts of (\d+, )+\d+ operations, 4 alike, "
+        r"\d phases",
+        text,
+    )
+
+
 def test_figures_as_json_for_another_card(grid: Grid, tmp_path: Path) -> None:
     arguments = ("kernel", "crba", "iiwa14", "--arch", "sm_120", "--dtype", "float64", "--json")
     found = json.loads(grid(*arguments).stdout)
