@@ -41,7 +41,9 @@ def settled_regions(program: Program) -> list[int]:
             used = {regions[u] for u in users[index]}
             meets = bool(read - {own, TRUNK})
             adds_up = TRUNK in read and bool(used) and own not in used
-            if meets or adds_up:
+            # Such as a sign of an input, marked by whoever wrote it first.
+            nobodys = not read and own not in used
+            if meets or adds_up or nobodys:
                 regions[index] = TRUNK
                 changed = True
     return regions

@@ -8,6 +8,7 @@ a fraction of the whole. Limbs that are alike run the same code.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -116,7 +117,7 @@ def _split(
     flow = Flow(program, jobs)
     phase = earliest(flow)
     rows = assign_rows(program, flow, chunks)
-    if phase is None or rows is None:
+    if phase is None or rows is None or not all(map(_in_step, rows)):
         return None
     when = [_known(flow, own, phase) for own in rows]
     reads = [read for own, due in zip(rows, when, strict=True) for read in _reads(flow, own, due)]
@@ -132,6 +133,13 @@ def _split(
     timed = tuple(zip(rows, when, strict=True))
     parts = _parts(flow, phase, timed, lasting, slots) if reads else _unordered(flow, phase)
     return Split(flow, end, tuple(phase), slots, count, timed, parts, lasting, staying)
+
+
+def _in_step(rows: Rows) -> bool:
+    """Whether what the places of a job write can be written by vectors of one length."""
+    chunk = rows.chunks[0]
+    each = math.gcd(chunk.first, len(chunk.values), 4)
+    return all(other.first % each == 0 for other in rows.chunks)
 
 
 def _known(flow: Flow, rows: Rows, phase: Sequence[int]) -> int:

@@ -141,7 +141,9 @@ def map_split(program: Program, real: Real, arch: str) -> SplitMapping | None:
     """
     wide = any(port.size > WHOLE for port in program.outputs)
     # What holds more values has to fit twice, or nobody works while a part waits.
-    most = multiprocessor_bytes(arch, 2) // 2 if wide else SHARED_LIMIT
+    half = multiprocessor_bytes(arch, 2) // 2
+    most = half if wide else max(SHARED_LIMIT, half)
+    tried: list[SplitMapping] = []
     for longest, apart in _WIDE if wide else ((WHOLE, False),):
         chunks = _wide_rows(program, longest)
         split = split_program(program, chunks, apart=apart)
@@ -151,8 +153,11 @@ def map_split(program: Program, real: Real, arch: str) -> SplitMapping | None:
             mapping = lay_out(program, real, split, chunks, buffers=buffers)
             if mapping.shared_bytes(real) <= most:
                 return mapping
-    huge = program.counts.operations > _HUGE_OPERATIONS
-    return mapping if huge and mapping.shared_bytes(real) <= block_bytes(arch) else None
+            tried.append(mapping)
+    if program.counts.operations <= _HUGE_OPERATIONS:
+        return None
+    fits = [mapping for mapping in tried if mapping.shared_bytes(real) <= block_bytes(arch)]
+    return min(fits, key=lambda mapping: len(mapping.split.jobs), default=None)
 
 
 def lay_out(

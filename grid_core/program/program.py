@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -66,12 +67,12 @@ class Program:
     traced: tuple[int, ...] = ()
     """Numbers that rise in the order in which the instructions were traced."""
 
-    @property
+    @functools.cached_property
     def num_inputs(self) -> int:
         """Input scalars of one problem."""
         return sum(p.size for p in self.inputs)
 
-    @property
+    @functools.cached_property
     def first_instruction(self) -> int:
         """Value number of the first instruction."""
         return self.num_inputs + len(self.constants)
@@ -126,7 +127,7 @@ class Program:
     def _most_live(self) -> int:
         # Inputs come alive where they are first read: a kernel loads them there.
         base, last = self.first_instruction, self.last_uses()
-        num_inputs = self.num_inputs  # summed at each reading
+        num_inputs = self.num_inputs
         seen = [False] * num_inputs
         live = most = 0
         for index, (_, a, b) in enumerate(self.instructions):
