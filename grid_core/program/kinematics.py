@@ -16,6 +16,7 @@ from grid_core.model.types import JointKind
 from grid_core.program.canonical import snap
 from grid_core.program.linalg import ZERO3, Vec3
 from grid_core.program.motion import columns, postures
+from grid_core.program.regions import TRUNK, within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +107,8 @@ class WorldTree:
         if pose is None:
             own = self._own[index]
             above = self.node(self.tree.nodes[index].parent)
-            pose = self._known[index] = above.compose(own.R.matrix(), own.p)
+            with within(self.tree.regions[index]):
+                pose = self._known[index] = above.compose(own.R.matrix(), own.p)
         return pose
 
     def frame(self, frame: Frame) -> Pose:
@@ -119,6 +121,10 @@ class WorldTree:
             return _constant(_WORLD, placement)
         at = self.tree.attachments[body]
         return _constant(self.node(at.node), at.matrix() @ placement)
+
+    def region(self, body: int) -> int:
+        """Part of the robot that a body belongs to (`grid_core.program.regions`)."""
+        return self.tree.regions[self.tree.attachments[body].node] if body >= 0 else TRUNK
 
     def chain(self, body: int) -> list[Node]:
         """The moving nodes between the root and a body, in that order."""

@@ -14,12 +14,13 @@ from grid_core.program.angles import RollPitchYaw
 from grid_core.program.kinematics import Pose, WorldTree
 from grid_core.program.linalg import ZERO3, Vec3
 from grid_core.program.quaternion import frame_pose
+from grid_core.program.regions import visit
 from grid_core.program.scalar import absolute, maximum
 from grid_core.program.tree import KinematicTree
 from grid_core.targets import chosen_frame, first_leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from grid_core.algorithm import Context
     from grid_core.model.types import Frame
@@ -37,10 +38,15 @@ def _targets(ctx: Context[Any]) -> list[Frame]:
     return [ctx.model.frames[target] for target in ctx.options.targets]
 
 
+def _each(ctx: Context[Any], world: WorldTree) -> Iterator[Frame]:
+    """Yield each target; what is traced until the next one belongs to the limb it is on."""
+    return visit((frame, world.region(frame.body)) for frame in _targets(ctx))
+
+
 def end_effector_pose(ctx: Context[Any]) -> Mapping[str, Any]:
     """[x y z roll pitch yaw] of each target."""
     world = _world(ctx)
-    return {"pose": [x for frame in _targets(ctx) for x in _six(world.frame(frame))]}
+    return {"pose": [x for frame in _each(ctx, world) for x in _six(world.frame(frame))]}
 
 
 def _six(pose: Pose) -> list[Value]:
@@ -51,7 +57,7 @@ def end_effector_pose_gradient(ctx: Context[Any]) -> Mapping[str, Any]:
     """First derivatives of the pose along the tangent coordinates."""
     world, nv = _world(ctx), ctx.model.nv
     blocks = []
-    for frame in _targets(ctx):
+    for frame in _each(ctx, world):
         pose = world.frame(frame)
         columns = world.columns(world.chain(frame.body), pose.p)
         blocks.append(_pose_gradient(columns, pose, nv))
@@ -72,7 +78,7 @@ def end_effector_pose_hessian(ctx: Context[Any]) -> Mapping[str, Any]:
     """Second derivatives of the pose along the tangent coordinates."""
     world, nv = _world(ctx), ctx.model.nv
     blocks = []
-    for frame in _targets(ctx):
+    for frame in _each(ctx, world):
         pose = world.frame(frame)
         columns = world.columns(world.chain(frame.body), pose.p)
         blocks.append(_pose_hessian(columns, pose, nv))

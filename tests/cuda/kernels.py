@@ -67,7 +67,8 @@ def model(robot: str) -> RobotModel:
     return found.load(floating_base=floating)
 
 
-def _options(robot: str, name: str) -> dict[str, Any]:
+def options_of(robot: str, name: str) -> dict[str, Any]:
+    """Options that an operation needs: a pose's targets."""
     if not name.startswith("end_effector"):
         return {}
     return {"targets": find_targets(model(robot), None)}
@@ -76,7 +77,7 @@ def _options(robot: str, name: str) -> dict[str, Any]:
 @functools.cache
 def source(robot: str, name: str, dtype: str = "float32", present: tuple[str, ...] = ()) -> Source:
     return kernel_source(
-        operation(model(robot), name, present, dtype=dtype, **_options(robot, name)), "sm_90"
+        operation(model(robot), name, present, dtype=dtype, **options_of(robot, name)), "sm_90"
     )
 
 
@@ -98,7 +99,7 @@ def inputs_for(
     made = random_inputs(
         ALGORITHMS[name],
         model(robot),
-        Options(**_options(robot, name)),
+        Options(**options_of(robot, name)),
         batch=batch,
         present=present,
         seed=batch,

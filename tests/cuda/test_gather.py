@@ -17,7 +17,7 @@ from grid_backend_cuda.render import render
 from grid_core.algorithm import Options
 from grid_core.program.trace import trace
 from grid_core.testing.inputs import random_inputs
-from tests.cuda.kernels import Host, model, pointer
+from tests.cuda.kernels import Host, model, options_of, pointer
 from tests.cuda.test_arithmetic import (
     _STORE,
     LANES,
@@ -40,6 +40,7 @@ CASES = [
     ("go2", "inverse_dynamics_regressor", "float32"),
     ("go2", "inverse_dynamics_regressor_packed", "float64"),
     ("go2", "forward_dynamics_gradient", "float32"),
+    ("go2", "end_effector_pose_hessian", "float32"),
     ("humanoid", "crba", "float32"),
 ]
 _THREADS = """
@@ -53,7 +54,7 @@ template <typename T> static void __stcs(T* to, T value) { *to = value; }
 
 @functools.cache
 def gathered(robot: str, name: str, dtype: str) -> tuple[Source, SplitMapping]:
-    asked = operation(model(robot), name, available=ALL, dtype=dtype)
+    asked = operation(model(robot), name, available=ALL, dtype=dtype, **options_of(robot, name))
     found = kernel_source(asked, "sm_90", trace(asked, even_signs=True))
     mapping = map_gathered(found.program, found.real, "sm_90")
     assert mapping is not None
@@ -115,7 +116,9 @@ def test_rows_are_what_the_program_says(robot: str, name: str, dtype: str, tmp_p
     host = Host(
         tmp_path, found.real, {**functions}, signature, _STORE + _THREADS + helpers(text) + kept
     )
-    made = random_inputs(ALL[name], model(robot), Options(), batch=LANES, present=(), seed=3)
+    made = random_inputs(
+        ALL[name], model(robot), Options(**options_of(robot, name)), batch=LANES, seed=3
+    )
     inputs = {
         k: float(np.asarray(v, dtype)) if isinstance(v, float) else v.astype(dtype)
         for k, v in made.items()

@@ -13,6 +13,7 @@ import pytest
 from grid_core.assets import asset_path
 from grid_core.model import load_urdf
 from grid_core.testing import check_algorithm
+from tests.support.registered import taken_back
 
 PATH = Path(__file__).parents[2] / "examples/inverse_kinematics.py"
 
@@ -26,7 +27,7 @@ def imported(name: str):
 
 @pytest.fixture(scope="module")
 def example():
-    with pytest.MonkeyPatch.context() as patch:
+    with taken_back(), pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(PATH.parent))
         yield imported("inverse_kinematics")
 

@@ -13,8 +13,8 @@ from grid_core.algorithm import Algorithm, Port
 from grid_core.assets import asset_path
 from grid_core.errors import PluginError, UnknownAlgorithm
 from grid_core.hookspecs import hookimpl
-from grid_core.plugins import manager
 from grid_core.ports import CONFIGURATION
+from tests.support.registered import taken_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def undone() -> Iterator[None]:
-    before = dict(manager._registered)
-    yield
-    manager._registered.clear()
-    manager._registered.update(before)
-    manager.plugin_manager.cache_clear()
+    with taken_back():
+        yield
 
 
 def plugin(factor: float, **changes: Any) -> SimpleNamespace:
