@@ -155,11 +155,8 @@ class Body:
 
     def write(self, pointers: Sequence[str]) -> None:
         """Write narrow results from where they are, then wide ones from the scratch block."""
-        ports: list[tuple[str, tuple[int, ...]]] = []
-        start = 0
-        for pointer, port in zip(pointers, self._program.outputs, strict=True):
-            ports.append((pointer, self._program.results[start : start + port.size]))
-            start += port.size
+        rows = (values for _, values in self._program.results_by_port())
+        ports = list(zip(pointers, rows, strict=True))
         for pointer, values in ports:
             if len(values) < WIDE:
                 self._e.store_columns(pointer, [self._read(v) for v in values])

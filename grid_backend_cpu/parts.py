@@ -124,12 +124,10 @@ def _crossing(program: Program) -> list[int]:
 def _written(program: Program, end: int) -> dict[int, int]:
     """Return the part that reads each result: the last one, or the writing after it."""
     written: dict[int, int] = {}
-    start = 0
-    for port in program.outputs:
+    for port, values in program.results_by_port():
         part = end + 1 if port.size >= WIDE else end
-        for value in program.results[start : start + port.size]:
+        for value in values:
             written[value] = max(part, written.get(value, 0))
-        start += port.size
     return written
 
 

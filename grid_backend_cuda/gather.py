@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from grid_backend_cuda.staged import WARP
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -23,7 +25,6 @@ __all__ = ["PITCH", "Gathered", "gather", "rows_at_a_time"]
 PITCH = 33
 """Scalars from a value of 32 problems to the next: neither lanes that put a value down for a
 problem each nor lanes that take values of one problem meet in a bank."""
-_WARP = 32
 _LEAST = 8
 _LINE = 128
 """Bytes that one instruction of a warp writes at best."""
@@ -84,4 +85,4 @@ def gather(split: Split, base: int, rows: Mapping[int, Sequence[int]]) -> Gather
 def rows_at_a_time(width: int, real_bytes: int) -> int:
     """Rows that begin and end with whole lines together; not fewer than what is worth a look-up."""
     scalars = _LINE // real_bytes
-    return max(_LEAST, min(_WARP, scalars // math.gcd(width, scalars)))
+    return max(_LEAST, min(WARP, scalars // math.gcd(width, scalars)))

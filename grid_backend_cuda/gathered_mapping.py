@@ -8,6 +8,7 @@ from attrs import evolve
 
 from grid_backend_cuda.cards import multiprocessor_bytes
 from grid_backend_cuda.gather import gather
+from grid_backend_cuda.jobs import limbs_of
 from grid_backend_cuda.pressure import most_alive, registers
 from grid_backend_cuda.split import split_program
 from grid_backend_cuda.split_mapping import SPLIT_BLOCKS, SplitMapping, lay_out
@@ -37,14 +38,17 @@ def map_gathered(program: Program, real: Real, arch: str) -> SplitMapping | None
         real: its precision.
         arch: the card's architecture.
     """
-    rows, start = {}, 0
-    for index, port in enumerate(program.outputs):
-        if port.size > WHOLE:
-            rows[index] = program.results[start : start + port.size]
-        start += port.size
+    limbs = limbs_of(program)
+    if limbs is None:
+        return None
+    rows = {
+        index: values
+        for index, (port, values) in enumerate(program.results_by_port())
+        if port.size > WHOLE
+    }
     kept = {value for row in rows.values() for value in row}
     for apart in (False, True):
-        split = split_program(program, apart=apart, kept=kept)
+        split = split_program(limbs, apart=apart, kept=kept)
         if split is None or not split.balanced:
             return None
         mapping = evolve(
@@ -54,7 +58,7 @@ def map_gathered(program: Program, real: Real, arch: str) -> SplitMapping | None
         )
         needed = most_alive(split) * real.bytes // 4 + _BESIDE_VALUES
         fit = _filled(mapping, real, arch, needed)
-        if fit is None or registers(fit.blocks, fit.warps) >= needed:
+        if fit is None or registers(fit.min_blocks, fit.warps) >= needed:
             break
     return fit
 
@@ -66,7 +70,7 @@ def _filled(mapping: SplitMapping, real: Real, arch: str, needed: int) -> SplitM
         if blocks > SPLIT_BLOCKS and given < needed:
             continue
         for buffers in (2, 1):
-            fit = evolve(mapping, buffers=buffers, blocks=blocks)
+            fit = evolve(mapping, buffers=buffers, min_blocks=blocks)
             if fit.shared_bytes(real) <= multiprocessor_bytes(arch, blocks) // blocks:
                 return evolve(fit, helpers=_helpers(blocks, mapping.workers, min(needed, given)))
     return None

@@ -6,20 +6,23 @@ trunk's values read from the same slots, and its own inputs, constants and resul
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from grid_backend_cuda.settling import settled_regions
 from grid_core.program.alike import Step, teams
 from grid_core.program.regions import TRUNK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from grid_core.program.alike import Team
     from grid_core.program.program import Program
 
-__all__ = ["Flow", "Job", "Node", "jobs_of"]
+__all__ = ["Flow", "Job", "Limbs", "Node", "jobs_of", "limbs_of"]
 
 MOST_WARPS = 12
 """Beyond, a block's registers and hand-overs would not fit anyway."""
@@ -86,7 +89,8 @@ class Flow:
         """Places of a node's job."""
         return self.jobs[self.nodes[node].job].size
 
-    def ordered(self) -> list[int] | None:
+    @functools.cached_property
+    def order(self) -> list[int] | None:
         """Nodes such that each comes after all it waits for; None where some wait in a circle."""
         waiting = [len(a) + len(b) for a, b in zip(self.own, self.foreign, strict=True)]
         users: dict[int, list[int]] = defaultdict(list)
@@ -102,30 +106,48 @@ class Flow:
         return order if len(order) == len(self.nodes) else None
 
 
-def jobs_of(
-    program: Program, regions: Sequence[int], *, apart: bool, alike: bool = True
-) -> tuple[Job, ...] | None:
+@frozen(eq=False)
+class Limbs:
+    """A program's limbs, told apart once however they are then given to warps."""
+
+    program: Program
+    regions: Sequence[int]
+    """Region of each instruction."""
+    alike: tuple[Team, ...]
+    """Those that can share code."""
+
+
+def limbs_of(program: Program) -> Limbs | None:
+    """Tell a program's limbs apart; None where it has fewer than two."""
+    if not any(program.regions):
+        return None
+    regions = settled_regions(program)
+    if len(set(regions) - {TRUNK}) < 2:
+        return None
+    return Limbs(program, regions, teams(program, regions))
+
+
+def jobs_of(limbs: Limbs, *, apart: bool, alike: bool = True) -> tuple[Job, ...] | None:
     """Give every limb a warp and the trunk its own, or a place beside the lightest limb.
 
     Args:
-        program: the program.
-        regions: region of each instruction.
+        limbs: what there is.
         apart: whether the trunk has a warp of its own.
         alike: whether limbs that are alike share code.
 
     Returns:
         The trunk's job first, if it has anything to do; None where there are too many limbs.
     """
-    together = teams(program, regions) if alike else ()
+    together = limbs.alike if alike else ()
     sets = [(len(team.regions), team.steps) for team in together]
     teamed = {region for team in together for region in team.regions}
     alone: dict[int, list[Step]] = defaultdict(list)
-    for index, region in enumerate(regions):
+    for index, region in enumerate(limbs.regions):
         if region not in teamed:
-            alone[region].append(_step(program, index))
+            alone[region].append(_step(limbs.program, index))
     sets += [(1, tuple(steps)) for region, steps in sorted(alone.items()) if region != TRUNK]
-    limbs = sum(size for size, _ in sets)
-    if limbs + apart > MOST_WARPS:
+    taken = sum(size for size, _ in sets)
+    if taken + apart > MOST_WARPS:
         return None
     sets.sort(key=lambda entry: -len(entry[1]))
     jobs: list[Job] = []
@@ -136,7 +158,7 @@ def jobs_of(
         first += size
     if not alone[TRUNK]:
         return tuple(jobs)
-    trunk = Job(limbs if apart else limbs - 1, 1, tuple(alone[TRUNK]), guest=not apart)
+    trunk = Job(taken if apart else taken - 1, 1, tuple(alone[TRUNK]), guest=not apart)
     return (trunk, *jobs)
 
 

@@ -40,7 +40,7 @@ def earliest(flow: Flow) -> list[int] | None:
 
     None where steps of alike limbs wait for one another in a circle.
     """
-    order = flow.ordered()
+    order = flow.order
     if order is None:
         return None
     phase = [0] * len(order)
@@ -79,7 +79,7 @@ def _latest(flow: Flow, early: Sequence[int], written: Iterable[Read]) -> list[i
     for read in written:
         needed(read.node, read.phase - (not read.near))
     result = list(early)
-    for node in reversed(flow.ordered() or ()):
+    for node in reversed(flow.order or ()):
         result[node] = latest.get(node, early[node])
         for x in flow.own[node]:
             needed(x, result[node])

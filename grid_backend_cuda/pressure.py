@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grid_backend_cuda.staged import WARP
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -13,7 +15,6 @@ __all__ = ["most_alive", "registers"]
 
 _REGISTERS = 65536
 _SCHEDULERS = 4
-_WARP = 32
 _MOST, _GRANULE = 255, 8
 
 
@@ -23,7 +24,7 @@ def registers(blocks: int, warps: int) -> int:
     Each of its schedulers has a fourth of the registers, and its warps are a whole number.
     """
     each = -(-blocks * warps // _SCHEDULERS)
-    found = _REGISTERS // (_SCHEDULERS * each * _WARP)
+    found = _REGISTERS // (_SCHEDULERS * each * WARP)
     return min(found - found % _GRANULE, _MOST)
 
 

@@ -143,13 +143,11 @@ def _split_code(
 ) -> dict[str, Any]:
     staged = dict(zip(mapping.chunks, mapping.staged_chunks, strict=True))
     places: dict[int, list[Cell]] = {}
-    start = 0
-    for port, s in zip(program.outputs, mapping.outputs, strict=True):
+    for (_, values), s in zip(program.results_by_port(), mapping.outputs, strict=True):
         if s is not None:
-            for k, value in enumerate(program.results[start : start + port.size]):
+            for k, value in enumerate(values):
                 cell = Cell("result[", s.offset + k, f" + lane * {s.pitch}]")
                 places.setdefault(value, []).append(cell)
-        start += port.size
 
     def write(rows: Rows, job: Job, values: list[str], shift: Shift) -> list[str]:
         chunk = rows.chunks[0]

@@ -18,14 +18,12 @@ from grid_backend_cuda.jobs import Flow, jobs_of
 from grid_backend_cuda.ordering import Part, ordered
 from grid_backend_cuda.phasing import Read, earliest, settled
 from grid_backend_cuda.rows import Rows, assign_rows
-from grid_backend_cuda.settling import settled_regions
-from grid_core.program.regions import TRUNK
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from grid_backend_cuda.emit import Chunk
-    from grid_backend_cuda.jobs import Job
+    from grid_backend_cuda.jobs import Job, Limbs
     from grid_core.program.program import Program
 
 __all__ = ["Split", "split_program"]
@@ -82,29 +80,24 @@ class Split:
 
 
 def split_program(
-    program: Program,
+    limbs: Limbs,
     chunks: Sequence[Chunk] = (),
     *,
     apart: bool = False,
     kept: Collection[int] = (),
 ) -> Split | None:
-    """Split a program by the regions that it was traced in; None where it has no limbs.
+    """Split a program between its limbs; None where they are too many.
 
     Args:
-        program: the program; limbs that are mirror images come out alike if it was traced with even
-            signs.
+        limbs: the program's; those that are mirror images come out alike if it was traced with
+            even signs.
         chunks: parts of wide results, each written by the warp that computes most of it.
         apart: whether the trunk has a warp of its own.
         kept: values that go to shared memory as soon as they are known and stay there.
     """
-    if not any(program.regions):
-        return None
-    regions = settled_regions(program)
-    if len(set(regions) - {TRUNK}) < 2:
-        return None
     for alike in (True, False):
-        jobs = jobs_of(program, regions, apart=apart, alike=alike)
-        split = None if jobs is None else _split(program, jobs, chunks, kept)
+        jobs = jobs_of(limbs, apart=apart, alike=alike)
+        split = None if jobs is None else _split(limbs.program, jobs, chunks, kept)
         if split is not None:
             return split
     return None

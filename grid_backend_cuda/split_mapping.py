@@ -9,6 +9,7 @@ from attrs import frozen
 from grid_backend_cuda.cards import block_bytes, multiprocessor_bytes
 from grid_backend_cuda.emit import Chunk
 from grid_backend_cuda.gather import PITCH
+from grid_backend_cuda.jobs import limbs_of
 from grid_backend_cuda.split import split_program
 from grid_backend_cuda.staged import (
     SHARED_LIMIT,
@@ -59,7 +60,7 @@ class SplitMapping:
     waves: int
     gathered: Gathered | None = None
     """Where the distinct values of wide results lie, in place of chunks."""
-    blocks: int = SPLIT_BLOCKS
+    min_blocks: int = SPLIT_BLOCKS
     """Blocks that must fit a multiprocessor."""
     helpers: int = 0
     """Warps that compute nothing, and write rows like the others."""
@@ -90,11 +91,6 @@ class SplitMapping:
         return self.workers
 
     @property
-    def min_blocks(self) -> int:
-        """Blocks that must fit a multiprocessor."""
-        return self.blocks
-
-    @property
     def result(self) -> int:
         """First scalar of the results in shared memory."""
         return self.tile * self.buffers
@@ -123,9 +119,8 @@ class SplitMapping:
     @property
     def share(self) -> int:
         """Scalars of shared memory of a block."""
-        if self.gathered is None:
-            return self.hand + WARP * self.split.num_slots
-        share = self.hand + PITCH * self.gathered.num_slots
+        slots = self.split.num_slots if self.gathered is None else self.gathered.num_slots
+        share = self.hand + self.pitch * slots
         return share + -share % 4
 
     def shared_bytes(self, real: Real) -> int:
@@ -143,10 +138,13 @@ def map_split(program: Program, real: Real, arch: str) -> SplitMapping | None:
     # What holds more values has to fit twice, or nobody works while a part waits.
     half = multiprocessor_bytes(arch, 2) // 2
     most = half if wide else max(SHARED_LIMIT, half)
+    limbs = limbs_of(program)
+    if limbs is None:
+        return None
     tried: list[SplitMapping] = []
     for longest, apart in _WIDE if wide else ((WHOLE, False),):
         chunks = _wide_rows(program, longest)
-        split = split_program(program, chunks, apart=apart)
+        split = split_program(limbs, chunks, apart=apart)
         if split is None or not split.balanced:
             return None
         for buffers in (1,) if chunks else (2, 1):
@@ -189,10 +187,9 @@ def lay_out(
 
 def _wide_rows(program: Program, longest: int) -> list[Chunk]:
     """Rows of the wide results; of rows that are longer, equal pieces."""
-    chunks, start = [], 0
-    for index, port in enumerate(program.outputs):
+    chunks = []
+    for index, (port, values) in enumerate(program.results_by_port()):
         if port.size > WHOLE:
-            values = program.results[start : start + port.size]
             row = port.dims[-1]
             piece = -(-row // -(-row // longest))
             piece += -piece % 4
@@ -201,5 +198,4 @@ def _wide_rows(program: Program, longest: int) -> list[Chunk]:
                 for begin, end in ((k, k + row) for k in range(0, port.size, row))
                 for first in range(begin, end, piece)
             ]
-        start += port.size
     return chunks

@@ -108,13 +108,11 @@ def map_threads(program: Program, real: Real, arch: str = USUAL) -> Mapping:
     longest = multiprocessor_bytes(arch, _EAGER_WARPS) // (_EAGER_WARPS * WARP * real.bytes)
     eager = _is_eager(program, real, longest)
     wide = max(_CHUNK, longest - sum(pitch_of(p.size) for p in program.inputs if not p.uniform))
-    chunks, start = [], 0
-    for index, port in enumerate(program.outputs):
-        values = program.results[start : start + port.size]
+    chunks = []
+    for index, (port, values) in enumerate(program.results_by_port()):
         aligned = port.size * real.bytes % _SECTOR == 0
         most = port.size if eager else _CHUNK if aligned else wide
         chunks += _pieces(index, port, values, most)
-        start += port.size
     beside = 0 if len(chunks) == 1 else WARP * (max((len(c.values) for c in chunks), default=0) + 4)
     staged, offset = stage_inputs(program, SHARED_LIMIT // real.bytes - beside)
     # Inputs are read out of shared memory up to the last instruction; outputs lie beside them,

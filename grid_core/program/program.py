@@ -77,6 +77,14 @@ class Program:
         """Value number of the first instruction."""
         return self.num_inputs + len(self.constants)
 
+    def results_by_port(self) -> list[tuple[ProgramPort, tuple[int, ...]]]:
+        """Each output port with the values of its scalars, row-major."""
+        found, start = [], 0
+        for port in self.outputs:
+            found.append((port, self.results[start : start + port.size]))
+            start += port.size
+        return found
+
     def last_uses(self) -> list[int]:
         """For each value the instruction index that reads it last; results: past the end."""
         base = self.first_instruction
@@ -171,13 +179,12 @@ class Program:
         return values
 
     def _store(self, values: list[Any], batch: int) -> dict[str, NDArray[np.float64]]:
-        result, start = {}, 0
-        for port in self.outputs:
+        result = {}
+        for port, scalars in self.results_by_port():
             flat = np.empty((batch, port.size))
-            for k in range(port.size):
-                flat[:, k] = values[self.results[start + k]]
+            for k, value in enumerate(scalars):
+                flat[:, k] = values[value]
             result[port.name] = flat.reshape(batch, *port.dims)
-            start += port.size
         return result
 
     def value_names(self) -> list[str]:
@@ -198,12 +205,10 @@ class Program:
         lines = [f"# {self.name}: {self.counts}"]
         for index, (op, a, b) in enumerate(self.instructions):
             lines.append(f"{names[base + index]} = {_SHAPES[op].format(names[a], names[b])}")
-        start = 0
-        for port in self.outputs:
-            for k, at in enumerate(np.ndindex(*port.dims)):
+        for port, scalars in self.results_by_port():
+            for at, value in zip(np.ndindex(*port.dims), scalars, strict=True):
                 place = f"[{', '.join(map(str, at))}]" if at else ""
-                lines.append(f"{port.name}{place} = {names[self.results[start + k]]}")
-            start += port.size
+                lines.append(f"{port.name}{place} = {names[value]}")
         return "\n".join(lines)
 
 

@@ -180,7 +180,7 @@ def test_wide_outputs_that_are_gathered_fit_once_or_twice() -> None:
         mapping = map_program(found.program, found.real, arch)[1]
         assert isinstance(mapping, SplitMapping)
         assert mapping.gathered is not None
-        assert mapping.blocks == blocks
+        assert mapping.min_blocks == blocks
         room = multiprocessor_bytes(arch, blocks) // blocks
         assert mapping.shared_bytes(found.real) <= room
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from attrs import evolve
 
+from grid_backend_cuda.jobs import limbs_of
 from grid_backend_cuda.mapping import map_program
 from grid_backend_cuda.settling import settled_regions
 from grid_backend_cuda.split import Split, split_program
@@ -28,7 +29,9 @@ CASES = [("humanoid", "forward_dynamics"), ("humanoid", "inverse_dynamics"), ("g
 @functools.cache
 def split_of(robot: str, name: str) -> tuple[Any, Split]:
     program = even(robot, name)
-    split = split_program(program)
+    limbs = limbs_of(program)
+    assert limbs is not None
+    split = split_program(limbs)
     assert split is not None
     return program, split
 
@@ -111,7 +114,9 @@ def test_a_humanoids_forward_dynamics_has_four_phases() -> None:
 
 def test_the_same_program_is_split_the_same_way() -> None:
     program, split = split_of("humanoid", "forward_dynamics")
-    again = split_program(program)
+    limbs = limbs_of(program)
+    assert limbs is not None
+    again = split_program(limbs)
     assert again is not None
     assert (again.phase, again.slots, again.parts) == (split.phase, split.slots, split.parts)
 
@@ -119,7 +124,7 @@ def test_the_same_program_is_split_the_same_way() -> None:
 @pytest.mark.parametrize(("robot", "name"), [("iiwa14", "forward_dynamics"), ("iiwa14", "crba")])
 def test_a_chain_is_not_split(robot: str, name: str) -> None:
     found = source(robot, name)
-    assert split_program(found.program) is None
+    assert limbs_of(found.program) is None
     assert map_split(found.program, found.real, "sm_90") is None
 
 
@@ -133,7 +138,9 @@ def test_large_programs_are_split_and_small_ones_are_not() -> None:
 
 def test_a_split_that_leaves_most_to_one_warp_is_refused() -> None:
     found = source("go2", "forward_dynamics")
-    split = split_program(found.program)
+    limbs = limbs_of(found.program)
+    assert limbs is not None
+    split = split_program(limbs)
     assert split is not None
     assert max(split.loads()) * 2 > len(found.program.instructions)
     assert map_split(found.program, found.real, "sm_90") is None
@@ -141,6 +148,4 @@ def test_a_split_that_leaves_most_to_one_warp_is_refused() -> None:
 
 def test_a_program_without_regions_is_not_split() -> None:
     program, _ = split_of("go2", "crba")
-    unmarked = evolve(program, regions=()) if hasattr(program, "__attrs_attrs__") else None
-    if unmarked is not None:
-        assert split_program(unmarked) is None
+    assert limbs_of(evolve(program, regions=())) is None
