@@ -36,6 +36,9 @@ __all__ = [
     "template_digest",
 ]
 
+_CHAINS_FROM = 90
+"""The first architecture on which a kernel can wait for those before it by itself."""
+
 
 @frozen
 class Source:
@@ -100,6 +103,7 @@ def compile_source(
         fused=counts.fused,
         live=counts.live,
         code=code,
+        chained=int(arch[3:].rstrip("af")) >= _CHAINS_FROM and "grid_chain();" in source.text,
     )
 
 

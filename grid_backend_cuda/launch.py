@@ -20,6 +20,11 @@ __all__ = ["ALIGNMENT", "Launcher"]
 ALIGNMENT = 16
 """Bytes: rows are copied in vectors of this size where every pointer allows it."""
 
+_SHAPE = struct.Struct("@7I4xQ").pack_into
+_SHAPE_BYTES = struct.calcsize("@7I4xQ")
+"""How a ``CUlaunchConfig`` begins: blocks, threads of one, each in x, y and z, its shared memory,
+and the stream."""
+
 
 class Launcher:
     """Launches one build on one device; safe to share between threads.
@@ -78,8 +83,8 @@ class Launcher:
         self._local = threading.local()
         most = build.waves * self.resident * on.multiprocessors
         self._most_blocks = most if build.waves else 2**31 - 1
-        self._launch = cu.cuLaunchKernel
-        self._threads, self._shared = build.threads, build.shared_bytes
+        self._launch = cu.cuLaunchKernelEx
+        self._shape = (1, 1, build.threads, 1, 1, build.shared_bytes)
 
     def __call__(
         self, batch: int, values: Sequence[int | float], stream: int, *, aligned: bool
@@ -106,32 +111,36 @@ class Launcher:
         An eager call has few microseconds: this is its whole way from pointers to the driver.
         """
         try:
-            buffer, addresses = self._local.block
+            buffer, addresses, config, where = self._local.block
         except AttributeError:
-            buffer, addresses = self._new_block()
+            buffer, addresses, config, where = self._new_block()
         self._pack(buffer, 0, batch, aligned, *values)
-        result = self._launch(
-            self._function, blocks, 1, 1, self._threads, 1, 1, self._shared, stream, addresses, 0
-        )
+        _SHAPE(where, 0, blocks, *self._shape, stream)
+        result = self._launch(config, self._function, addresses, 0)
         if result[0]:
-            self._again(result, blocks, stream, addresses)
+            self._again(result, config, addresses)
 
-    def _again(self, result: Any, blocks: int, stream: int, addresses: int) -> None:
+    def _again(self, result: Any, config: Any, addresses: int) -> None:
         """Launch in the kernel's own context where this thread had another, or none."""
         if result[0].name in ("CUDA_ERROR_INVALID_CONTEXT", "CUDA_ERROR_INVALID_HANDLE"):
-            shape = (blocks, 1, 1, self._threads, 1, 1, self._shared)
             with use(self.card):
-                result = self._launch(self._function, *shape, stream, addresses, 0)
+                result = self._launch(config, self._function, addresses, 0)
         check(result, f"launching {self.build.kernel} on device {self.card.index}")
 
-    def _new_block(self) -> tuple[Any, int]:
-        """Make this thread's argument block, and the table of the arguments' addresses."""
+    def _new_block(self) -> tuple[Any, int, Any, Any]:
+        """Make this thread's arguments, the table of their addresses, and its launch's record."""
         local = self._local
         buffer = ctypes.create_string_buffer(max(self._places) + 8)
         base = ctypes.addressof(buffer)
         local.table = (ctypes.c_void_p * len(self._places))(*(base + p for p in self._places))
-        local.block = (buffer, ctypes.addressof(local.table))
-        return buffer, ctypes.addressof(local.table)
+        config = driver().CUlaunchConfig()
+        if self.build.chained:
+            config.attrs, config.numAttrs = [_chaining()], 1
+        # The driver's own record, whose numbers are written in one go: setters take a microsecond.
+        where = (ctypes.c_char * _SHAPE_BYTES).from_address(config.getPtr())
+        made = (buffer, ctypes.addressof(local.table), config, where)
+        local.block = made
+        return made
 
     def close(self) -> None:
         """Unload the module."""
@@ -141,6 +150,15 @@ class Launcher:
                 check(driver().cuCtxSynchronize(), f"waiting for {self.build.kernel}")
                 check(driver().cuModuleUnload(self._module), self.build.kernel)
             self._module = None
+
+
+def _chaining() -> Any:
+    """Ask that a kernel may come to the card before the one ahead of it on the stream is done."""
+    cu = driver()
+    asked = cu.CUlaunchAttribute()
+    asked.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    asked.value.programmaticStreamSerializationAllowed = 1
+    return asked
 
 
 def _packing(build: Build, inputs: Sequence[str]) -> tuple[Callable[..., None], list[int]]:

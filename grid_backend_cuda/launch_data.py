@@ -44,6 +44,9 @@ class Build:
     fused: int
     live: int
     code: bytes
+    chained: bool = False
+    """Whether it waits, before it touches memory, for the kernels launched before it: it may then
+    come to the card while the last of them runs."""
 
     def pack(self) -> bytes:
         """A line of JSON, then the code."""

@@ -35,7 +35,7 @@ class CudaBackend:
     summary: str = "NVRTC, one problem a thread, NVIDIA GPUs from sm_80 on"
     priority: int = 20
     dtypes: tuple[str, ...] = ("float32", "float64")
-    prepared_abi: int = 1
+    prepared_abi: int = 2
 
     def unavailable(self) -> str | None:
         """Say whether the wheels, the driver or a device are missing."""

@@ -197,6 +197,7 @@ def compile_squares(operation: Operation, plan: SquaresPlan, arch: str) -> Build
         fused=counts.fused,
         live=counts.live,
         code=code,
+        chained=False,
     )
 
 

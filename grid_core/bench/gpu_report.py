@@ -18,7 +18,7 @@ from grid_core.bench.contender import Declined
 from grid_core.bench.gpu_table import table
 from grid_core.bench.grid_rbd_contender import GridRbdContender
 from grid_core.bench.grid_rbd_order import METHODS
-from grid_core.bench.grid_rbd_robot import find_grid_rbd, prebuild
+from grid_core.bench.grid_rbd_robot import MAX_BATCH, find_grid_rbd, prebuild
 from grid_core.bench.lineup import DEVICE_BATCHES, line_up
 from grid_core.bench.plot import check_plot, plot
 from grid_core.bench.results import STATES, document
@@ -63,6 +63,12 @@ def _words(_ctx: click.Context, _param: click.Parameter, value: str) -> tuple[st
 @click.option("--dtypes", default="float32,float64", callback=_words, show_default=True)
 @click.option("--backend", default="cuda", show_default=True)
 @click.option("--peer/--no-peer", default=True, show_default=True)
+@click.option(
+    "--peer-batch",
+    default=MAX_BATCH,
+    show_default=True,
+    help="The largest batch that the peer's robots are built for, which holds memory for it.",
+)
 @click.option("--repeats", default=9, show_default=True)
 @click.option("--sample-ms", default=5.0, show_default=True)
 @click.option("--build-timeout", default=240.0, show_default=True, help="Of the peer's robots [s].")
@@ -119,7 +125,7 @@ def _build(robots: list[Robot], o: dict[str, Any]) -> dict[str, str]:
     click.echo("grid-rbd builds its robots", err=True)
     algorithms = sorted(set(o["operations"]) & set(METHODS))
     bases = [(robot, bool(robot.options.get("floating_base"))) for robot in robots]
-    faults = prebuild(bases, algorithms, timeout_s=o["build_timeout"])
+    faults = prebuild(bases, algorithms, timeout_s=o["build_timeout"], max_batch=o["peer_batch"])
     click.echo(f"done in {time.monotonic() - start:.0f} s", err=True)
     return faults
 
@@ -142,6 +148,7 @@ def _plan(robots: list[Robot], o: dict[str, Any]) -> tuple[Plan, Card | None]:
         boundaries=o["boundaries"],
         states=o["states"],
         peer_names=("grid-rbd",) if o["peer"] else (),
+        peer_batch=o["peer_batch"],
         operations=o["operations"],
     )
     plan = Plan(

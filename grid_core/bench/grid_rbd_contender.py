@@ -30,16 +30,18 @@ class GridRbdRobots:
     module: Any = field(repr=False)
     algorithms: tuple[str, ...]
     """What every robot is built with."""
+    max_batch: int = MAX_BATCH
+    """The largest batch that every robot is built for."""
     known: dict[tuple[str, bool], GridRbdRobot | Declined] = field(factory=dict, repr=False)
 
     @classmethod
-    def of(cls, operations: Iterable[str]) -> GridRbdRobots:
+    def of(cls, operations: Iterable[str], max_batch: int = MAX_BATCH) -> GridRbdRobots:
         """Find the library; of the operations it builds those that it has.
 
         Raises:
             OptionError: it is not installed.
         """
-        return cls(find_grid_rbd(), tuple(sorted(set(operations) & set(METHODS))))
+        return cls(find_grid_rbd(), tuple(sorted(set(operations) & set(METHODS))), max_batch)
 
     def get(self, case: Case) -> GridRbdRobot:
         """Return a case's robot, built at most once.
@@ -51,7 +53,7 @@ class GridRbdRobots:
         if key not in self.known:
             try:
                 self.known[key] = GridRbdRobot.load(
-                    self.module, case.robot, case.model, self.algorithms
+                    self.module, case.robot, case.model, self.algorithms, self.max_batch
                 )
             except Declined as reason:
                 self.known[key] = reason
@@ -84,8 +86,8 @@ class GridRbdContender:
         known = method is not None and set(case.inputs) <= set(method.takes)
         if method is None or not known or name not in self.robots.algorithms:
             raise Declined(f"grid-rbd is not compared in {case.benchmark.label}")
-        if case.batch > MAX_BATCH:
-            raise Declined(f"grid-rbd is built for batches up to {MAX_BATCH}")
+        if case.batch > self.robots.max_batch:
+            raise Declined(f"grid-rbd is built for batches up to {self.robots.max_batch}")
         moved = moved_bytes(case, self.dtype)
         robot = self.robots.get(case)
         call = functools.partial(getattr(robot.handle, name), **_shared(case))

@@ -1,7 +1,7 @@
 """The same robot in grid-rbd, and arrays in the order of its joints.
 
 Run as a program, it builds a robot into grid-rbd's cache:
-``python -m grid_core.bench.grid_rbd_robot robot.urdf fixed crba,minv``.
+``python -m grid_core.bench.grid_rbd_robot robot.urdf fixed crba,minv 131072``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_BATCH", "GridRbdRobot", "find_grid_rbd", "prebuild"]
 
 MAX_BATCH = 131072
-"""The largest batch that it is built for."""
+"""The largest batch that it is built for, where nothing else is said: it holds memory for it."""
 
 
 def find_grid_rbd() -> Any:
@@ -63,7 +63,12 @@ class GridRbdRobot:
 
     @classmethod
     def load(
-        cls, module: Any, robot: Robot, ours: RobotModel, algorithms: Sequence[str]
+        cls,
+        module: Any,
+        robot: Robot,
+        ours: RobotModel,
+        algorithms: Sequence[str],
+        max_batch: int = MAX_BATCH,
     ) -> GridRbdRobot:
         """Build it, or take it from its cache, and match the joints by name.
 
@@ -73,7 +78,7 @@ class GridRbdRobot:
         if robot.path is None:
             raise Declined("there is no URDF file for grid-rbd to read")
         try:
-            handle = _build(module, str(robot.path), ours.floating_base, algorithms)
+            handle = _build(module, str(robot.path), ours.floating_base, algorithms, max_batch)
         except Exception as error:
             said = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise Declined(f"grid-rbd does not build {robot.name}: {said}") from error
@@ -136,13 +141,18 @@ def match_ends(names: Iterable[str], ours: RobotModel) -> tuple[int, ...]:
 
 
 def prebuild(
-    robots: Iterable[tuple[Robot, bool]], algorithms: Sequence[str], *, timeout_s: float
+    robots: Iterable[tuple[Robot, bool]],
+    algorithms: Sequence[str],
+    *,
+    timeout_s: float,
+    max_batch: int = MAX_BATCH,
 ) -> dict[str, str]:
     """Build robots side by side, each in a process of its own, into grid-rbd's cache.
 
     Args:
         robots: each with whether its base floats.
         algorithms: what to build.
+        max_batch: the largest batch to build for.
         timeout_s: a build that takes longer is given up [s].
 
     Returns:
@@ -157,7 +167,8 @@ def prebuild(
                 # A file, as a pipe that nobody reads yet would stop a compiler that says much.
                 said = stack.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
                 base = "floating" if floats else "fixed"
-                process = _start([str(robot.path), base, ",".join(algorithms)], said)
+                what = [str(robot.path), base, ",".join(algorithms), str(max_batch)]
+                process = _start(what, said)
                 stack.callback(_stop, process)
                 running[robot.name] = (process, said)
         for name, (process, said) in running.items():
@@ -187,16 +198,19 @@ def _stop(process: subprocess.Popen[str]) -> None:
         process.wait()
 
 
-def _build(module: Any, path: str, floating: bool, algorithms: Sequence[str]) -> Any:
+def _build(
+    module: Any, path: str, floating: bool, algorithms: Sequence[str], max_batch: int
+) -> Any:
     return module.load_robot(
         path,
         backend="torch",
         floating_base=floating,
         enable_mujoco_kernels=False,
-        max_batch_size=MAX_BATCH,
+        max_batch_size=max_batch,
         algorithm_list=list(algorithms),
     )
 
 
 if __name__ == "__main__":
-    _build(find_grid_rbd(), sys.argv[1], sys.argv[2] == "floating", sys.argv[3].split(","))
+    _path, _base, _algorithms, _batch = sys.argv[1:]
+    _build(find_grid_rbd(), _path, _base == "floating", _algorithms.split(","), int(_batch))

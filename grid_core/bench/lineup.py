@@ -12,6 +12,7 @@ from grid_core.bench.device import Device
 from grid_core.bench.device_boundaries import DEVICE_BOUNDARIES
 from grid_core.bench.device_contender import DeviceContender, HostContender
 from grid_core.bench.grid_rbd_contender import GridRbdContender, GridRbdRobots
+from grid_core.bench.grid_rbd_robot import MAX_BATCH
 from grid_core.bench.results import STATES
 from grid_core.errors import OptionError
 from grid_core.plugins import plugin_manager
@@ -55,6 +56,7 @@ def line_up(
     boundaries: Sequence[str] = (),
     states: Sequence[str] = (),
     peer_names: Sequence[str] = (),
+    peer_batch: int = MAX_BATCH,
     operations: Sequence[str] | None = None,
 ) -> Lineup:
     """Choose the contenders.
@@ -65,6 +67,7 @@ def line_up(
         boundaries: of `BOUNDARY_NAMES`; empty: call, and on a device graph too.
         states: of `STATES`, for tensors on a device; empty: in turns.
         peer_names: of `PEERS`; empty: Pinocchio beside backends on the host, if it is installed.
+        peer_batch: the largest batch that the peer grid-rbd is built for.
         operations: names and families that a peer is built with; None: all.
 
     Raises:
@@ -79,7 +82,7 @@ def line_up(
         raise OptionError(
             f"{listing([one.name for one in plain])} has no boundary {listing(boundaries, 'or')}"
         )
-    rivals = _robots(peer_names, there, operations)
+    rivals = _robots(peer_names, peer_batch, there, operations)
     device = _open(boundaries, rivals) if there else None
     _check_states(states, device if set(boundaries) != {"host"} else None)
     on_cpu = _on_cpu(peer_names, alone=not here)
@@ -96,7 +99,10 @@ def _has_devices(backend: str) -> bool:
 
 
 def _robots(
-    peer_names: Sequence[str], there: Sequence[GridContender], operations: Sequence[str] | None
+    peer_names: Sequence[str],
+    peer_batch: int,
+    there: Sequence[GridContender],
+    operations: Sequence[str] | None,
 ) -> GridRbdRobots | None:
     if "grid-rbd" not in peer_names:
         return None
@@ -104,7 +110,7 @@ def _robots(
         raise OptionError(
             "the peer grid-rbd works on a GPU, beside a backend there: --backend cuda"
         )
-    return GridRbdRobots.of(plugin_manager().select(operations).chosen)
+    return GridRbdRobots.of(plugin_manager().select(operations).chosen, peer_batch)
 
 
 def _open(boundaries: Sequence[str], rivals: GridRbdRobots | None) -> Device | None:

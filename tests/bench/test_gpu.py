@@ -98,10 +98,11 @@ def test_a_peer_that_cannot_be_captured_is_a_note(monkeypatch: pytest.MonkeyPatc
     assert not trial.failed
 
 
-def test_what_the_peer_cannot_do_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grid_core.bench.grid_rbd_contender.MAX_BATCH", 2)
-    (trial,) = trials(lineup(), 3, robots=("iiwa14",), operations=("crba",))
+def test_what_the_peer_cannot_do_is_a_note(gpu: Any) -> None:
+    (trial,) = trials(lineup(peer_batch=2), 3, robots=("iiwa14",), operations=("crba",))
     assert trial.note == "grid-rbd is built for batches up to 2"
+    trials(lineup(peer_batch=2), 2, robots=("iiwa14",), operations=("crba",))
+    assert [load["max_batch_size"] for load in gpu.loads] == [2]
     (trial,) = trials(lineup(), 1, robots=("iiwa14",), operations=("minv",))
     assert trial.note == "grid-rbd is not compared in minv"
 

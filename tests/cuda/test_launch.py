@@ -9,6 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from attrs import evolve
+from cuda.bindings import driver as bindings
 
 from grid_backend_cuda import launch
 from grid_backend_cuda.launch import Launcher
@@ -34,14 +36,19 @@ class FakeDriver:
 
     Attributes:
         launches: (batch, aligned, gravity, q, qd, p) and the rest, for each launch.
+        attributes: those of each launch.
         faults: statuses of the next launches.
     """
 
+    CUlaunchConfig = bindings.CUlaunchConfig
+    CUlaunchAttribute = bindings.CUlaunchAttribute
+    CUlaunchAttributeID = bindings.CUlaunchAttributeID
     CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
 
     def __init__(self, dtype: str) -> None:
         self.real = KINDS[dtype]
         self.launches: list[tuple[Any, ...]] = []
+        self.attributes: list[Any] = []
         self.faults: list[str] = []
         for name in ("cuModuleGetFunction", "cuModuleLoadData", "cuFuncSetAttribute"):
             setattr(self, name, lambda *_: (Status(), 77))
@@ -49,13 +56,16 @@ class FakeDriver:
     def cuOccupancyMaxActiveBlocksPerMultiprocessor(self, *_: Any) -> Any:  # noqa: N802 - its name
         return Status(), 2
 
-    def cuLaunchKernel(self, function: Any, *rest: Any) -> Any:  # noqa: N802 - its name
+    def cuLaunchKernelEx(self, config: Any, function: Any, *rest: Any) -> Any:  # noqa: N802 - its name
         if self.faults:
             return (Status(self.faults.pop(0)),)
-        table = (ctypes.c_void_p * 6).from_address(rest[-2])
+        table = (ctypes.c_void_p * 6).from_address(rest[0])
         kinds = (ctypes.c_int64, ctypes.c_int, self.real, *[ctypes.c_void_p] * 3)
         values = tuple(k.from_address(at).value for k, at in zip(kinds, table, strict=True))
-        self.launches.append((values, function, rest[:8]))
+        block = (config.blockDimX, config.blockDimY, config.blockDimZ, config.sharedMemBytes)
+        grid = (config.gridDimX, config.gridDimY, config.gridDimZ)
+        self.launches.append((values, function, (*grid, *block, int(config.hStream))))
+        self.attributes.append(config.attrs[: config.numAttrs])
         return (Status(),)
 
 
@@ -105,6 +115,20 @@ def test_a_launch_without_its_context_is_made_again_in_it(
         launcher(1, [1.0, 16, 32, 48], 0, aligned=True)
     assert used == [CARD, CARD]
     assert len(fake.launches) == 2
+
+
+def test_only_a_kernel_that_waits_may_come_before_the_last_one_is_done(made: Any) -> None:
+    fake, build = made
+    for chained in (False, True):
+        launcher = Launcher(evolve(build, chained=chained), CARD, bytes)
+        for stream in (7, 8):
+            launcher(100, [-2.5, 16, 32, 48], stream, aligned=True)
+    kind = bindings.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    assert [len(attributes) for attributes in fake.attributes] == [0, 0, 1, 1]
+    for (asked,) in fake.attributes[2:]:
+        assert asked.id == kind
+        assert asked.value.programmaticStreamSerializationAllowed == 1
+    assert fake.launches[2] == fake.launches[0]
 
 
 def test_another_fault_is_told_with_its_place(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
