@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from grid_backend_cpu.arithmetic import arithmetic
 from grid_backend_cpu.parts import WIDE
 from grid_backend_cpu.rows import write_rows
-from grid_backend_cpu.trig import sine_and_cosine, within_reach
+from grid_backend_cpu.trig import sines_and_cosines, within_reach
 from grid_core.program.ops import TRIGONOMETRIC, Op
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ __all__ = ["Body"]
 
 TURN = 25
 """Instructions that the sine and cosine of an angle count for."""
+TOGETHER = 8
+"""Angles whose sines and cosines are taken step by step side by side."""
 
 
 def steps(program: Program, parts: Parts) -> int:
@@ -127,10 +129,12 @@ class Body:
 
     def _turn(self, angles: Sequence[int], rows: Sequence[str] = ()) -> None:
         near = within_reach(self._e, [self._read(a) for a in angles])
-        for angle, x in zip(angles, near, strict=True):
-            self._pairs[angle] = sine_and_cosine(self._e, x)
+        for start in range(0, len(angles), TOGETHER):
+            own = angles[start : start + TOGETHER]
+            pairs = sines_and_cosines(self._e, near[start : start + TOGETHER])
+            self._pairs.update(zip(own, pairs, strict=True))
             if rows:
-                self._ahead.step(rows, TURN)
+                self._ahead.step(rows, TURN * len(own))
 
     def _read(self, value: int) -> str:
         name = self._values.get(value)

@@ -17,7 +17,7 @@ from grid_backend_cpu.compiler import LoadedCode
 from grid_backend_cpu.layout import SCRATCH_HEADER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from grid_backend_cpu.layout import Layout
     from grid_backend_cpu.vector import Lanes
@@ -90,7 +90,7 @@ class CpuKernel:
         arguments += [inputs[n] for n in layout.uniform]
         arguments += [address_of(outputs[n]) for n in layout.outputs]
         tiles = -(-batch // self._width)
-        parts = min(self._threads, tiles, int(tiles * self._tile_work / _MIN_WORK))
+        parts = self._parts(tiles)
         if parts < 2:
             if batch <= self._step:
                 self._function(0, batch, self._scratch(), *arguments)
@@ -113,6 +113,25 @@ class CpuKernel:
         except BaseException:
             stop.set()
             raise
+
+    def at_once(self, batch: int) -> Callable[..., None] | None:
+        """Return what evaluates that many problems in one go, on the caller's thread.
+
+        It takes what the code takes after the scratch block, whose arrays the caller must hold.
+        None where several threads or steps do it.
+        """
+        if batch > self._step or self._parts(-(-batch // self._width)) > 1:
+            return None
+        function, scratch, local = self._function, self._scratch, self._local
+
+        def run(*arguments: float) -> None:
+            function(0, batch, getattr(local, "address", None) or scratch(), *arguments)
+
+        return run
+
+    def _parts(self, tiles: int) -> int:
+        """Count the threads that so many tiles are worth."""
+        return min(self._threads, tiles, int(tiles * self._tile_work / _MIN_WORK))
 
     def _part(
         self,

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["lower"]
 
 
+_ALIGNED = '"stackrealign" "frame-pointer"="all"'
+"""What is spilled lies within cache lines; LLVM aligns no stack that has no frame pointer."""
+
+
 def lower(program: Program, lanes: Lanes) -> str:
     """Return the module's IR as text."""
     batched = [p for p in program.inputs if not p.uniform]
@@ -48,7 +52,7 @@ def lower(program: Program, lanes: Lanes) -> str:
             f"define void @{KERNEL}({', '.join(arguments)}) #0 {{",
             *body.lines,
             "}",
-            f"attributes #0 = {{ nounwind {wide} }}",
+            f"attributes #0 = {{ nounwind {_ALIGNED} {wide} }}",
             '!0 = !{!"branch_weights", i32 1, i32 100000}',
             '!1 = !{!"branch_weights", i32 100000, i32 1}',
         ]

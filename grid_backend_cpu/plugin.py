@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grid_backend_cpu.vector import Lanes
-    from grid_core.backend import Backend, BuildSettings, Kernel, Operation, PreparedCode
+    from grid_core.backend import Backend, BuildSettings, Kernel, Operation, PreparedCode, ShortCall
+    from grid_core.operation_call import OperationCall
 
 __all__ = ["CpuBackend", "grid_backends"]
 
@@ -58,6 +59,14 @@ class CpuBackend:
         )
         layout, code = Layout.unpack(payload)
         return CpuKernel(code, lanes, layout, settings.num_threads)
+
+    def short(self, call: OperationCall) -> Mapping[type, ShortCall]:
+        """Return the short way of a call with NumPy arrays."""
+        import numpy as np  # noqa: PLC0415 - keeps the plugin light
+
+        from grid_backend_cpu.express import HostExpress  # noqa: PLC0415
+
+        return {np.ndarray: HostExpress(call).__call__}
 
     def prepared_targets(self, wanted: Sequence[str] | None) -> Mapping[str, Mapping[str, str]]:
         """Return instruction sets by name: ``x86-64-v3``, ``x86-64-v4``, ``native``."""

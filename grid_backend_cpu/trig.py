@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from grid_backend_cpu.vector import Emitter, Lanes
 
-__all__ = ["far_functions", "sine_and_cosine", "within_reach"]
+__all__ = ["far_functions", "sines_and_cosines", "within_reach"]
 
 
 def within_reach(e: Emitter, angles: Sequence[str]) -> list[str]:
@@ -55,28 +55,37 @@ def _fma(e: Emitter, a: str, b: str, c: str) -> str:
     return e.let(f"call {t.vector} @llvm.fma.{t.suffix}({args})")
 
 
-def _polynomial(e: Emitter, z: str, coefficients: tuple[float, ...]) -> str:
-    *rest, highest = coefficients
-    value = e.lanes.splat(highest)
-    for c in reversed(rest):
-        value = _fma(e, value, z, e.lanes.splat(c))
-    return value
+def _polynomials(e: Emitter, z: Sequence[str], *sets: tuple[float, ...]) -> list[list[str]]:
+    """Emit polynomials in each z, side by side; one list for each set of coefficients."""
+    values = [[e.lanes.splat(c[-1])] * len(z) for c in sets]
+    longest = max(map(len, sets))
+    for step in range(longest - 1, 0, -1):
+        for own, coefficients in zip(values, sets, strict=True):
+            at = step - 1 - (longest - len(coefficients))
+            if at >= 0:
+                constant = e.lanes.splat(coefficients[at])
+                own[:] = [_fma(e, v, x, constant) for v, x in zip(own, z, strict=True)]
+    return values
 
 
-def sine_and_cosine(e: Emitter, x: str) -> tuple[str, str]:
-    """Emit sin(x) and cos(x) of angles that are within reach."""
+def sines_and_cosines(e: Emitter, angles: Sequence[str]) -> list[tuple[str, str]]:
+    """Emit sin(x) and cos(x) of angles that are within reach.
+
+    Step by step for all of them: what waits for one is filled by the others.
+    """
     t = e.lanes
-    shifted = _fma(e, x, t.splat(TWO_OVER_PI), t.splat(MAGIC[t.dtype]))
-    k = e.let(f"fsub {t.vector} {shifted}, {t.splat(MAGIC[t.dtype])}")
-    r = x
+    magic = t.splat(MAGIC[t.dtype])
+    shifted = [_fma(e, x, t.splat(TWO_OVER_PI), magic) for x in angles]
+    turns = [e.let(f"fsub {t.vector} {x}, {magic}") for x in shifted]
+    r = list(angles)
     for part in PI_HALF[t.dtype]:
-        r = _fma(e, k, t.splat(-part), r)
-    z = e.let(f"fmul {t.vector} {r}, {r}")
-    rz = e.let(f"fmul {t.vector} {r}, {z}")
-    sine = _fma(e, rz, _polynomial(e, z, SINE[t.dtype]), r)
-    cosine = _polynomial(e, z, (1.0, -0.5, *COSINE[t.dtype]))
+        r = [_fma(e, k, t.splat(-part), x) for k, x in zip(turns, r, strict=True)]
+    z = [e.let(f"fmul {t.vector} {x}, {x}") for x in r]
+    rz = [e.let(f"fmul {t.vector} {x}, {y}") for x, y in zip(r, z, strict=True)]
+    inner, cosine = _polynomials(e, z, SINE[t.dtype], (1.0, -0.5, *COSINE[t.dtype]))
+    sine = [_fma(e, y, p, x) for x, y, p in zip(r, rz, inner, strict=True)]
     turn = _turned if t.permutes else _quadrant
-    return turn(e, shifted, sine, cosine)
+    return [turn(e, *each) for each in zip(shifted, sine, cosine, strict=True)]
 
 
 def _turned(e: Emitter, shifted: str, sine: str, cosine: str) -> tuple[str, str]:

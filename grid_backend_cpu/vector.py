@@ -203,7 +203,9 @@ class Emitter:
     def _store(self, at: str, size: int, value: str, piece: int) -> None:
         t = self.lanes
         if size >= piece:
-            self.do(f"store <{piece} x {t.scalar}> {value}, ptr {at}, align {t.itemsize}")
+            # Volatile, so that LLVM leaves halves of rows apart: joining two takes a shuffle.
+            kind = f"<{piece} x {t.scalar}>"
+            self.do(f"store volatile {kind} {value}, ptr {at}, align {t.itemsize}")
             return
         self.do(
             f"call void @llvm.masked.store.{t.suffix}.p0({t.vector} {value}, "

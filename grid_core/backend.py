@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from attrs import field, frozen
 
@@ -21,10 +21,12 @@ __all__ = [
     "BuildSettings",
     "DeviceBackend",
     "DeviceEdge",
+    "HostBackend",
     "Kernel",
     "Operation",
     "PreparedCode",
     "PreparingBackend",
+    "ShortCall",
     "SquaresKernel",
     "SummingBackend",
 ]
@@ -129,16 +131,28 @@ class SummingBackend(Backend, Protocol):
         ...
 
 
+ShortCall: TypeAlias = "Callable[[Sequence[Any], Sequence[Any], Any], Any]"
+"""A short way of a call, for arrays of one type that are as they should be.
+
+It takes the arrays, of which the last may be left out, the numbers, and ``out``; it returns what
+the call returns, or NotImplemented where it must be looked at closely.
+"""
+
+
+class HostBackend(Backend, Protocol):
+    """A backend that computes in host memory, with a short way for arrays that lie there."""
+
+    def short(self, call: OperationCall) -> Mapping[type, ShortCall]:
+        """Return short ways of a call, by the type of its first array."""
+        ...
+
+
 class DeviceEdge(Protocol):
     """How a backend takes arrays that lie on its device."""
 
     @property
-    def short(self) -> Mapping[type, Callable[[Sequence[Any], Sequence[Any], Any], Any]]:
-        """Short ways of a call, by the type of its first array; the edge adds to them.
-
-        Each takes the arrays, of which the last may be left out, the numbers, and ``out``; it
-        returns what the call returns, or NotImplemented where it must be looked at closely.
-        """
+    def short(self) -> Mapping[type, ShortCall]:
+        """Short ways of a call, by the type of its first array; the edge adds to them."""
         ...
 
     def arguments(

@@ -94,8 +94,12 @@ class OperationCall:
         self._ready = False
         edge = getattr(binding.backend, "edge", None)
         self._edge: DeviceEdge | None = None if edge is None else edge(binding.settings)
-        self._short = {} if self._edge is None else self._edge.short
         self.dtype_name = binding.dtype.name
+        short = getattr(binding.backend, "short", None)
+        if self._edge is not None:
+            self._short = self._edge.short
+        else:
+            self._short = {} if short is None else short(self)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise ArgumentError(
@@ -293,6 +297,7 @@ class OperationCall:
         kernels: list[Any] = [*self._kernels.values(), self._squares]
         self._kernels.clear()
         self._squares = None
+        self._short = {}  # it may hold kernels, too
         for kernel in kernels:
             release = getattr(kernel, "close", None)
             if release is not None:

@@ -152,6 +152,8 @@ def placement(call: OperationCall, q: Any, frame: str | None = None, *, out: Any
 
 def _of_frame(call: OperationCall, frame: str | None, reference_frame: str) -> OperationCall:
     """Return the call that is compiled for a frame."""
+    if frame is None and reference_frame is call.options.reference_frame:
+        return call  # as nearly always
     if frame is not None:
         require_name(f"{call.__name__}: frame", frame)
     kind = reference_frame.lower() if isinstance(reference_frame, str) else None
