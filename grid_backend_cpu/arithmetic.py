@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grid_backend_cpu.atan2 import arctangent2
 from grid_core.program.ops import Op
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ _FLAGS = "contract reassoc nsz"
 
 
 def arithmetic(e: Emitter, op: Op, *operands: str) -> str:
-    """Emit one operation; sines and cosines come in pairs and are `Angles`'s."""
+    """Emit one operation; sines, cosines and arctangents are `Body`'s, several at once."""
     t = e.lanes
     if op in _INFIX:
         return e.let(f"{_INFIX[op]} {_FLAGS} {t.vector} {', '.join(operands)}")
@@ -28,8 +27,6 @@ def arithmetic(e: Emitter, op: Op, *operands: str) -> str:
         return e.let(f"fneg {_FLAGS} {t.vector} {operands[0]}")
     if op is Op.SIGN:
         return _sign(e, operands[0])
-    if op is Op.ATAN2:
-        return arctangent2(e, *operands)
     given = ", ".join(f"{t.vector} {x}" for x in operands)
     result = e.let(f"call {t.vector} @llvm.{_CALLS[op]}.{t.suffix}({given})")
     return _with_nan(e, result, *operands) if len(operands) == 2 else result

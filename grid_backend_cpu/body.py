@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grid_backend_cpu.arithmetic import arithmetic
+from grid_backend_cpu.atan2 import arctangents2
 from grid_backend_cpu.parts import WIDE
 from grid_backend_cpu.rows import write_rows
 from grid_backend_cpu.trig import sines_and_cosines, within_reach
@@ -54,6 +55,8 @@ class Body:
         self._part = 0
         self._values: dict[int, str] = {}
         self._pairs: dict[int, tuple[str, str]] = {}
+        # Arctangents that none has asked for yet: they are taken together.
+        self._put_off: list[int] = []
 
     def open(self, pointers: Sequence[str], rows: Sequence[str]) -> None:
         """Read rows of inputs, and turn those that are angles into sines and cosines.
@@ -91,6 +94,7 @@ class Body:
             if self._parts.born[self._program.first_instruction + index] == part:
                 self._instruction(index)
             self._ahead.step(rows)
+        self._take_arctangents()
 
     def _read_inputs(self, pointers: Sequence[str]) -> None:
         t, e = self._e.lanes, self._e
@@ -119,6 +123,9 @@ class Body:
 
     def _instruction(self, index: int) -> None:
         op, a, b = self._program.instructions[index]
+        if op is Op.ATAN2:
+            self._put_off.append(index)
+            return
         if op in TRIGONOMETRIC:
             if a not in self._pairs:
                 self._turn([a])
@@ -136,8 +143,21 @@ class Body:
             if rows:
                 self._ahead.step(rows, TURN * len(own))
 
+    def _take_arctangents(self) -> None:
+        """Emit those that were put off; their operands have all been computed."""
+        put_off, self._put_off = self._put_off, []
+        if put_off:
+            program = self._program
+            pairs = [program.instructions[index][1:] for index in put_off]
+            names = arctangents2(self._e, [(self._read(y), self._read(x)) for y, x in pairs])
+            for index, name in zip(put_off, names, strict=True):
+                self._write(program.first_instruction + index, name)
+
     def _read(self, value: int) -> str:
         name = self._values.get(value)
+        if value - self._program.first_instruction in self._put_off:
+            self._take_arctangents()
+            name = self._values[value]
         if name is None:
             program, t = self._program, self._e.lanes
             if program.num_inputs <= value < program.first_instruction:

@@ -126,7 +126,6 @@ class HostExpress:
     ) -> list[int]:
         """Return where the caller's results lie, if they are right and overlap nothing, else []."""
         written: list[int] = []
-        stops = ends
         if not isinstance(results, _SEVERAL) or len(results) != len(plan.results):
             return written
         for result, shape in zip(results, plan.results, strict=True):
@@ -139,11 +138,12 @@ class HostExpress:
                 return []
             begin = address_of(result)
             end = begin + result.nbytes
-            for other, stop in zip((*taken, *written), stops, strict=True):
+            for other, stop in zip(taken, ends, strict=True):
                 if begin < stop and other < end:
                     return []
             written.append(begin)
-            stops = [*stops, end]
+            if not self._one:
+                taken, ends = [*taken, begin], [*ends, end]
         return written
 
     def _plan(self, shape: tuple[int, ...]) -> _Plan | None:

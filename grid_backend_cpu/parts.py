@@ -122,12 +122,17 @@ def _crossing(program: Program) -> list[int]:
 
 
 def _written(program: Program, end: int) -> dict[int, int]:
-    """Return the part that reads each result: the last one, or the writing after it."""
+    """Return the part that reads each result: the last one, or the writing after it.
+
+    A constant is made anew by the last part, and lies in memory only where the writing reads it.
+    """
     written: dict[int, int] = {}
+    constants = range(program.num_inputs, program.first_instruction)
     for port, values in program.results_by_port():
         part = end + 1 if port.size >= WIDE else end
         for value in values:
-            written[value] = max(part, written.get(value, 0))
+            if port.size >= WIDE or value not in constants:
+                written[value] = max(part, written.get(value, 0))
     return written
 
 

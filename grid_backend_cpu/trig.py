@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grid_core.program.trigonometry import COSINE, FAR_LIMIT, MAGIC, PI_HALF, SINE, TWO_OVER_PI
+from grid_core.program.trigonometry import (
+    COSINE_FROM_ONE,
+    FAR_LIMIT,
+    MAGIC,
+    PI_HALF,
+    SINE,
+    TWO_OVER_PI,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +89,7 @@ def sines_and_cosines(e: Emitter, angles: Sequence[str]) -> list[tuple[str, str]
         r = [_fma(e, k, t.splat(-part), x) for k, x in zip(turns, r, strict=True)]
     z = [e.let(f"fmul {t.vector} {x}, {x}") for x in r]
     rz = [e.let(f"fmul {t.vector} {x}, {y}") for x, y in zip(r, z, strict=True)]
-    inner, cosine = _polynomials(e, z, SINE[t.dtype], (1.0, -0.5, *COSINE[t.dtype]))
+    inner, cosine = _polynomials(e, z, SINE[t.dtype], (1.0, *COSINE_FROM_ONE[t.dtype]))
     sine = [_fma(e, y, p, x) for x, y, p in zip(r, rz, inner, strict=True)]
     turn = _turned if t.permutes else _quadrant
     return [turn(e, *each) for each in zip(shifted, sine, cosine, strict=True)]

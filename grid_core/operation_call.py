@@ -126,7 +126,9 @@ class OperationCall:
         numbers = self.numbers
         if keywords:
             values = self._bind(args, keywords)
-            arrays, numbers = values[: self._positional], values[self._positional :]
+            arrays = values
+            if self.numbers:
+                arrays, numbers = values[: self._positional], values[self._positional :]
         short = self._short.get(type(arrays[0])) if arrays else None
         if short is not None:
             done = short(arrays, numbers, out)

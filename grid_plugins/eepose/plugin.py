@@ -147,6 +147,8 @@ def placement(call: OperationCall, q: Any, frame: str | None = None, *, out: Any
         frame: a joint, a fixed joint or a link; None: the first end effector.
         out: array to write the result into.
     """
+    if frame is None:
+        return call(q, out=out)  # whatever the axes of its Jacobian
     return _of_frame(call, frame, REFERENCE_FRAMES[0])(q, out=out)
 
 
