@@ -3,7 +3,9 @@
 Most entries of a long row are alike: structural zeros, and values that stand in it twice. What is
 distinct fits shared memory where the row does not. A table says for each entry of a row where
 its value lies, and all warps of a block write the rows, in their order in device memory, so that
-every line of it is written once and by one instruction.
+every line of it is written once and by one instruction. Where even that does not fit, a tile has
+fewer problems than a warp has lanes, which compute them several times: what counts is what is
+written.
 """
 
 from __future__ import annotations
@@ -20,14 +22,13 @@ if TYPE_CHECKING:
 
     from grid_backend_cuda.split import Split
 
-__all__ = ["PITCH", "Gathered", "gather", "rows_at_a_time"]
+__all__ = ["Gathered", "gather", "rows_at_a_time"]
 
-PITCH = 33
-"""Scalars from a value of 32 problems to the next: neither lanes that put a value down for a
-problem each nor lanes that take values of one problem meet in a bank."""
 _LEAST = 8
 _LINE = 128
 """Bytes that one instruction of a warp writes at best."""
+_ENTRIES = 1 << 16
+"""Places that an entry of a table, of 16 bits, can name."""
 _PER_VECTOR = 8
 """Entries of a table, of 16 bits each, that are copied at once."""
 
@@ -42,6 +43,24 @@ class Gathered:
     """Slots of all that lies in shared memory, handed over or gathered."""
     tables: Mapping[int, tuple[int, ...]]
     """Of each output port, by its index, the slot of every entry of a row."""
+    problems: int = WARP
+    """Problems of a tile, of which a warp has a lane or several for each."""
+    near: bool = True
+    """Whether tables are copied into shared memory, and not read where the module has them."""
+
+    @property
+    def pitch(self) -> int:
+        """Scalars from a value of a tile's problems to the next.
+
+        Neither lanes that put a value down for a problem each nor lanes that take values of one
+        problem meet in a bank.
+        """
+        return self.problems + 1
+
+    @property
+    def named(self) -> bool:
+        """Whether entries can name all slots."""
+        return self.num_slots * self.pitch <= _ENTRIES
 
     @property
     def starts(self) -> dict[int, int]:
@@ -57,7 +76,7 @@ class Gathered:
         """All tables, each begun where a vector begins: scalars from the first slot on."""
         found: list[int] = []
         for table in self.tables.values():
-            found += [slot * PITCH for slot in table] + [0] * (-len(table) % _PER_VECTOR)
+            found += [slot * self.pitch for slot in table] + [0] * (-len(table) % _PER_VECTOR)
         return found
 
 
@@ -82,7 +101,7 @@ def gather(split: Split, base: int, rows: Mapping[int, Sequence[int]]) -> Gather
     return Gathered(known, split.num_slots + len(known), tables)
 
 
-def rows_at_a_time(width: int, real_bytes: int) -> int:
+def rows_at_a_time(width: int, real_bytes: int, most: int = WARP) -> int:
     """Rows that begin and end with whole lines together; not fewer than what is worth a look-up."""
     scalars = _LINE // real_bytes
-    return max(_LEAST, min(WARP, scalars // math.gcd(width, scalars)))
+    return max(_LEAST, min(most, scalars // math.gcd(width, scalars)))

@@ -173,7 +173,12 @@ def _split_code(
             places.setdefault(value, []).append(cell)
         starts = mapping.gathered.starts
         gathers = [
-            Gather(outputs[index].symbol, len(t), rows_at_a_time(len(t), real.bytes), starts[index])
+            Gather(
+                outputs[index].symbol,
+                len(t),
+                rows_at_a_time(len(t), real.bytes, mapping.tile_problems),
+                starts[index],
+            )
             for index, t in mapping.gathered.tables.items()
         ]
     targets = Targets(_sources(inputs), places, write, mapping.pitch)

@@ -8,7 +8,6 @@ from attrs import frozen
 
 from grid_backend_cuda.cards import block_bytes, multiprocessor_bytes
 from grid_backend_cuda.emit import Chunk
-from grid_backend_cuda.gather import PITCH
 from grid_backend_cuda.jobs import limbs_of
 from grid_backend_cuda.split import split_program
 from grid_backend_cuda.staged import (
@@ -44,7 +43,7 @@ which spills by the hundred kilobytes and takes the assembler many minutes."""
 
 @frozen
 class SplitMapping:
-    """The decisions for a program over several warps: one tile of 32 problems a block."""
+    """The decisions for a program over several warps: a tile of 32 problems or fewer a block."""
 
     split: Split
     inputs: tuple[Staged | None, ...]
@@ -86,6 +85,11 @@ class SplitMapping:
         return WARP if self.gathered is None else 1
 
     @property
+    def tile_problems(self) -> int:
+        """Problems of a tile."""
+        return WARP if self.gathered is None else self.gathered.problems
+
+    @property
     def parts(self) -> int:
         """Warps that share a problem."""
         return self.workers
@@ -114,7 +118,7 @@ class SplitMapping:
     @property
     def pitch(self) -> int:
         """Scalars from a value that is handed over, or gathered, to the next."""
-        return WARP if self.gathered is None else PITCH
+        return WARP if self.gathered is None else self.gathered.pitch
 
     @property
     def share(self) -> int:
@@ -125,7 +129,9 @@ class SplitMapping:
 
     def shared_bytes(self, real: Real) -> int:
         """Dynamic shared memory of a block; last come tables of where rows' entries lie."""
-        tables = 0 if self.gathered is None else 2 * len(self.gathered.entries)
+        tables = 0
+        if self.gathered is not None and self.gathered.near:
+            tables = 2 * len(self.gathered.entries)
         return self.share * real.bytes + tables
 
 

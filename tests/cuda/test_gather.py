@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grid_backend_cuda.build import Source, kernel_source
-from grid_backend_cuda.gather import PITCH, rows_at_a_time
+from grid_backend_cuda.gather import rows_at_a_time
 from grid_backend_cuda.gathered_mapping import map_gathered
 from grid_backend_cuda.render import render
 from grid_core.algorithm import Options
@@ -37,11 +37,14 @@ if TYPE_CHECKING:
     from grid_backend_cuda.split_mapping import SplitMapping
 
 CASES = [
-    ("go2", "inverse_dynamics_regressor", "float32"),
-    ("go2", "inverse_dynamics_regressor_packed", "float64"),
-    ("go2", "forward_dynamics_gradient", "float32"),
-    ("go2", "end_effector_pose_hessian", "float32"),
-    ("humanoid", "crba", "float32"),
+    ("go2", "inverse_dynamics_regressor", "float32", "sm_90"),
+    ("go2", "inverse_dynamics_regressor_packed", "float64", "sm_90"),
+    ("go2", "forward_dynamics_gradient", "float32", "sm_90"),
+    ("go2", "end_effector_pose_hessian", "float32", "sm_90"),
+    ("humanoid", "crba", "float32", "sm_90"),
+    ("humanoid", "inverse_dynamics_regressor", "float32", "sm_90"),
+    ("humanoid", "end_effector_pose_hessian", "float64", "sm_90"),
+    ("humanoid", "end_effector_pose_hessian", "float32", "sm_120"),
 ]
 _THREADS = """
 #define __device__
@@ -53,32 +56,54 @@ template <typename T> static void __stcs(T* to, T value) { *to = value; }
 
 
 @functools.cache
-def gathered(robot: str, name: str, dtype: str) -> tuple[Source, SplitMapping]:
+def gathered(robot: str, name: str, dtype: str, arch: str) -> tuple[Source, SplitMapping]:
     asked = operation(model(robot), name, available=ALL, dtype=dtype, **options_of(robot, name))
-    found = kernel_source(asked, "sm_90", trace(asked, even_signs=True))
-    mapping = map_gathered(found.program, found.real, "sm_90")
+    found = kernel_source(asked, arch, trace(asked, even_signs=True))
+    mapping = map_gathered(found.program, found.real, arch)
     assert mapping is not None
     return found, mapping
 
 
 def helpers(text: str) -> str:
     """What writes the rows, out of a kernel's text, without its constants."""
-    begin = text.index("template <int width, int group>")
+    begin = text.index("template <int width, int group, int tile>")
     return text[begin : text.index("};", text.index("grid_entries")) + 2]
 
 
 @pytest.mark.parametrize("width", [97, 98, 130, 324, 648, 756, 2340, 2341])
 @pytest.mark.parametrize("size", [4, 8])
-def test_rows_written_together_end_with_a_line(width: int, size: int) -> None:
-    rows = rows_at_a_time(width, size)
-    assert LANES % rows == 0
+@pytest.mark.parametrize("tile", [8, 16, LANES])
+def test_rows_written_together_end_with_a_line(width: int, size: int, tile: int) -> None:
+    rows = rows_at_a_time(width, size, tile)
+    assert tile % rows == 0
     assert rows >= 8
-    assert rows == LANES or rows * width * size % 128 == 0
+    assert rows == tile or rows * width * size % 128 == 0
 
 
-@pytest.mark.parametrize(("robot", "name", "dtype"), CASES)
-def test_every_entry_has_its_values_slot_to_the_end(robot: str, name: str, dtype: str) -> None:
-    found, mapping = gathered(robot, name, dtype)
+def test_what_does_not_fit_a_whole_tile_has_fewer_problems() -> None:
+    found, mapping = gathered("humanoid", "inverse_dynamics_regressor", "float32", "sm_90")
+    assert mapping.gathered is not None
+    assert (mapping.tile_problems, mapping.pitch) == (16, 17)
+    text = render(found.program, found.real, mapping)
+    assert "const int own = lane & 15;" in text
+    assert "int most = 16;" in text
+
+
+def test_tables_that_do_not_fit_stay_in_device_memory() -> None:
+    found, mapping = gathered("humanoid", "end_effector_pose_hessian", "float32", "sm_120")
+    assert mapping.gathered is not None
+    assert not mapping.gathered.near
+    assert mapping.shared_bytes(found.real) == mapping.share * 4
+    text = render(found.program, found.real, mapping)
+    assert "entries = grid_entries;" in text
+    assert "grid_copy_async<16>((unsigned)__cvta_generic_to_shared(entries" not in text
+
+
+@pytest.mark.parametrize(("robot", "name", "dtype", "arch"), CASES)
+def test_every_entry_has_its_values_slot_to_the_end(
+    robot: str, name: str, dtype: str, arch: str
+) -> None:
+    found, mapping = gathered(robot, name, dtype, arch)
     program, split = found.program, mapping.split
     assert mapping.gathered is not None
     (table,) = mapping.gathered.tables.values()
@@ -95,18 +120,21 @@ def test_every_entry_has_its_values_slot_to_the_end(robot: str, name: str, dtype
         for other, first in split.slots.items():
             if other != node and first <= slot < first + split.flow.size(other):
                 assert split.phase[other] < split.phase[node]
-    assert max(mapping.gathered.entries) + LANES <= PITCH * mapping.gathered.num_slots
+    most = mapping.gathered.pitch * mapping.gathered.num_slots
+    assert max(mapping.gathered.entries) + mapping.tile_problems <= most <= 1 << 16
 
 
-@pytest.mark.parametrize(("robot", "name", "dtype"), CASES)
-def test_rows_are_what_the_program_says(robot: str, name: str, dtype: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("robot", "name", "dtype", "arch"), CASES)
+def test_rows_are_what_the_program_says(
+    robot: str, name: str, dtype: str, arch: str, tmp_path: Path
+) -> None:
     """Whatever the order of parts within a phase, for a whole tile and for a few rows of one."""
-    found, mapping = gathered(robot, name, dtype)
+    found, mapping = gathered(robot, name, dtype, arch)
     assert mapping.gathered is not None
     called, functions, kept = split_functions(found, mapping)
     text = render(found.program, found.real, mapping)
     (call,) = re.findall(
-        r"grid_gather(<\d+, \d+>)\(out_\w+ \+ first \* \d+, hand, entries, rows\)", text
+        r"grid_gather(<\d+, \d+, \d+>)\(out_\w+ \+ first \* \d+, hand, entries, rows\)", text
     )
     functions["write"] = [
         f"for (threadIdx.x = 0; threadIdx.x < {mapping.threads}; ++threadIdx.x)",
@@ -126,7 +154,8 @@ def test_rows_are_what_the_program_says(robot: str, name: str, dtype: str, tmp_p
     tile, uniform = tile_of(found, mapping, inputs), uniforms(found, inputs)
     (port,) = found.program.outputs
     workers = sorted({worker for worker, _ in called})
-    hand = np.empty(PITCH * mapping.gathered.num_slots, dtype)
+    hand = np.empty(mapping.pitch * mapping.gathered.num_slots, dtype)
+    problems = mapping.tile_problems
     ordinary: Any = None
 
     def run(name: str, number: int, got: dict[str, Any]) -> None:
@@ -138,14 +167,16 @@ def test_rows_are_what_the_program_says(robot: str, name: str, dtype: str, tmp_p
 
         got = results_of(found)
         phases = range(mapping.split.phases)
-        for lane, phase, worker in itertools.product(range(LANES), phases, order):
+        for lane, phase, worker in itertools.product(range(problems), phases, order):
             run(called[worker, phase], lane, got)
-        run("write", LANES, got)
+        run("write", problems, got)
         if ordinary is None:
             ordinary = got[port.name]
-            compare(found, got, inputs, 1e-4 if dtype == "float32" else 1e-10)
+            first = {k: v if isinstance(v, float) else v[:problems] for k, v in inputs.items()}
+            some = {k: v[:problems] for k, v in got.items()}
+            compare(found, some, first, 1e-4 if dtype == "float32" else 1e-10)
         np.testing.assert_array_equal(got[port.name], ordinary)
-    for rows in (1, 3, 8, 31):
+    for rows in (1, 3, 8, problems - 1):
         got = results_of(found)
         run("write", rows, got)
         np.testing.assert_array_equal(got[port.name][:rows], ordinary[:rows])

@@ -21,6 +21,7 @@ from tests.regressor.evaluate import ALL
 BATCHES = (1, 33, 70)
 GRADIENTS = ("inverse_dynamics_gradient", "forward_dynamics_gradient")
 """Written value by value, or gathered by several warps."""
+POSES = ("end_effector_pose", "end_effector_pose_gradient", "end_effector_pose_hessian")
 HUMANOID = ("inverse_dynamics", "forward_dynamics", "crba")
 REGRESSOR = "inverse_dynamics_regressor"
 
@@ -29,10 +30,10 @@ def main(robots: list[str]) -> None:
     """Launch from NumPy arrays: batches with full and partial tiles, with and without options."""
     warnings.simplefilter("ignore")
     settings = BuildSettings(cache_dir=None, num_threads=1)
-    every = (*DYNAMICS, *GRADIENTS, "end_effector_pose", REGRESSOR)
+    every = (*DYNAMICS, *GRADIENTS, *POSES, REGRESSOR)
     for robot in robots or ["iiwa14", "kinds", "go2", "humanoid"]:
         for name in HUMANOID if robot == "humanoid" else every:
-            both = robot in {"iiwa14", "kinds"} and name not in {*GRADIENTS, REGRESSOR}
+            both = robot in {"iiwa14", "kinds"} and name not in {*GRADIENTS, *POSES[1:], REGRESSOR}
             for dtype in DTYPES if both else DTYPES[:1]:
                 targets = find_targets(model(robot), None) if name.startswith("end_eff") else ()
                 made = operation(
