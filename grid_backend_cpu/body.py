@@ -32,8 +32,8 @@ def steps(program: Program, parts: Parts) -> int:
     """Count the instructions of a program with those that its angles take."""
     angles = {
         a
-        for index, (_, a, _) in enumerate(program.instructions)
-        if parts.born[program.first_instruction + index] == 0
+        for index, (op, a, _) in enumerate(program.instructions)
+        if op in TRIGONOMETRIC and parts.born[program.first_instruction + index] == 0
     }
     return len(program.instructions) + TURN * len(angles)
 
@@ -69,11 +69,14 @@ class Body:
         self._read_inputs(pointers)
         for value in sorted(set(program.results).intersection(range(program.num_inputs, first))):
             self._write(value, self._read(value))
-        turns = [
-            (first + index, op, a)
-            for index, (op, a, _) in enumerate(program.instructions)
-            if self._parts.born[first + index] == 0
-        ]
+        turns = []
+        for index, (op, a, _) in enumerate(program.instructions):
+            if self._parts.born[first + index] != 0:
+                continue
+            if op in TRIGONOMETRIC:
+                turns.append((first + index, op, a))
+            else:
+                self._instruction(index)
         # They are looked at together, with one branch.
         self._turn(sorted({a for _, _, a in turns}), rows)
         for value, op, a in turns:

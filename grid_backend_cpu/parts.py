@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from grid_core.program.ops import TRIGONOMETRIC
+from grid_core.program.ops import TRIGONOMETRIC, Op
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +35,9 @@ With two iiwa14's forward dynamics takes 12 % less time, with four nothing less,
 """
 NEAR = 24 * 1024
 """Bytes that the tiles may leave behind for that: half of the nearest cache."""
+_AFFINE = (Op.ADD, Op.SUB, Op.MUL, Op.NEG)
+_LONG = (0, 0)
+"""As many instructions as may lie between an input and an angle."""
 _SPAN = 0.35
 """How far from an even cut the best one may lie, in parts."""
 
@@ -43,7 +46,7 @@ _SPAN = 0.35
 class Parts:
     """A program in parts: the opening, number 0, and then its instructions in stretches.
 
-    The opening reads the inputs and takes the sines and cosines of those that are angles.
+    The opening reads the inputs and takes sines and cosines of angles that they are or make.
     """
 
     bounds: tuple[int, ...]
@@ -59,13 +62,13 @@ class Parts:
     def of(cls, program: Program) -> Parts:
         """Cut a program where few values are alive."""
         base, inputs = program.first_instruction, program.num_inputs
-        bounds = _bounds(program)
+        bounds, opening = _bounds(program), _opening(program)
         born = dict.fromkeys(range(base), 0)
         last: dict[int, int] = {}
         for part, (begin, end) in enumerate(itertools.pairwise(bounds), 1):
             for index in range(begin, end):
-                op, a, b = program.instructions[index]
-                own = 0 if op in TRIGONOMETRIC and a < inputs else part
+                _, a, b = program.instructions[index]
+                own = 0 if index in opening else part
                 born[base + index] = own
                 for value in (a, b):
                     if value >= base or 0 <= value < inputs:
@@ -83,6 +86,26 @@ class Parts:
 def tiles(parts: Parts, lanes: Lanes) -> int:
     """Count the tiles that a part is run over before the next."""
     return max(1, min(TILES, NEAR // max(1, parts.count * lanes.bytes)))
+
+
+def _opening(program: Program) -> frozenset[int]:
+    """Return the instructions of the opening.
+
+    These are sines and cosines of inputs, or of an input scaled and shifted, and what scales and
+    shifts it: half an angle, or the angle of a joint that mimics another.
+    """
+    base, inputs = program.first_instruction, program.num_inputs
+    chains: dict[int, tuple[int, ...]] = dict.fromkeys(range(inputs), ())
+    found: set[int] = set()
+    for index, (op, a, b) in enumerate(program.instructions):
+        if op in TRIGONOMETRIC:
+            if a in chains:
+                found |= {index, *chains[a]}
+        elif op in _AFFINE:
+            varying = [v for v in (a, b) if not inputs <= v < base and v >= 0]
+            if len(varying) == 1 and len(chains.get(varying[0], _LONG)) < len(_LONG):
+                chains[base + index] = (*chains[varying[0]], index)
+    return frozenset(found)
 
 
 def _bounds(program: Program) -> tuple[int, ...]:

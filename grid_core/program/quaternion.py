@@ -36,7 +36,7 @@ class Quaternion:
     @classmethod
     def of(cls, R: Array) -> Quaternion:
         """Return the quaternion of a rotation matrix, of numbers or of a program's inputs."""
-        if R.dtype == object and any(isinstance(x, Scalar) for x in R.flat):
+        if _symbolic(R):
             return cls._of_symbolic(R)
         R = np.asarray(R, dtype=np.float64)
         # The eigenvector of the largest eigenvalue; accurate for every rotation.
@@ -98,17 +98,58 @@ class QuaternionPose:
     turn: Quaternion
     p: Vec3
 
-    def compose(self, turn: Quaternion, p: Vec3) -> QuaternionPose:
-        """The pose of a frame that is given in this one."""
-        return QuaternionPose(self.turn * turn, self.p + self.turn.turn(p))
 
+class _Walk:
+    """A pose on the way along a chain: what is traced, then a constant rotation that is not yet.
 
-_WORLD = QuaternionPose(Quaternion(ZERO3, 1.0), ZERO3)
+    While that rotation keeps a joint's axis along x, y or z, the joint needs half the products, and
+    the constant none.
+    """
+
+    def __init__(self) -> None:
+        self._turn = Quaternion(ZERO3, 1.0)
+        self._p = ZERO3
+        self._ahead = np.eye(3)
+
+    def end(self) -> QuaternionPose:
+        """Return the pose."""
+        return QuaternionPose(self._settled(), self._p)
+
+    def place(self, rotation: Array, p: Vec3) -> None:
+        """Go on by a placement, of numbers or of a program's inputs."""
+        self.shift(p)
+        if _symbolic(rotation):
+            self.turn(Quaternion.of(rotation))
+        else:
+            self._ahead = self._ahead @ np.asarray(rotation, dtype=np.float64)
+
+    def shift(self, p: Vec3) -> None:
+        """Go on by a shift."""
+        ahead = Vec3(*(Vec3.of(row).dot(p) for row in self._ahead.tolist()))
+        self._p = self._p + self._turn.turn(ahead)
+
+    def turn(self, turn: Quaternion) -> None:
+        """Go on by a rotation."""
+        self._turn = self._settled() * turn
+
+    def spin(self, angle: Value) -> None:
+        """Go on by an angle about z."""
+        if np.count_nonzero(self._ahead[:, 2]) != 1:
+            self._settled()
+        axis = Vec3.of(np.round(self._ahead[:, 2]).tolist())
+        self._turn = self._turn * Quaternion(axis * sin(0.5 * angle), cos(0.5 * angle))
+
+    def _settled(self) -> Quaternion:
+        """Trace the constant that lies ahead."""
+        if not np.array_equal(self._ahead, np.eye(3)):
+            self._turn = self._turn * Quaternion.of(self._ahead)
+            self._ahead = np.eye(3)
+        return self._turn
 
 
 def frame_pose(tree: KinematicTree, q: Sequence[Value], frame: Frame) -> QuaternionPose:
     """Return a named frame's pose in the world at configuration q (nq)."""
-    T, pose = np.array(frame.placement), _WORLD
+    T, walk = np.array(frame.placement), _Walk()
     if frame.body >= 0:
         at = tree.attachments[frame.body]
         T = at.matrix() @ T
@@ -118,29 +159,38 @@ def frame_pose(tree: KinematicTree, q: Sequence[Value], frame: Frame) -> Quatern
             path.append(tree.nodes[index])
             index = path[-1].parent
         for node in reversed(path):
-            pose = _moved(pose, node, q)
+            walk.place(np.array([list(row) for row in node.rotation]), node.position)
+            _move(walk, node, q)
     if T.dtype != object:
         T[:3, 3][np.abs(T[:3, 3]) < 1e-15] = 0.0
-    return pose.compose(Quaternion.of(T[:3, :3]), Vec3.of(T[:3, 3].tolist()))
+    walk.place(T[:3, :3], Vec3.of(T[:3, 3].tolist()))
+    return walk.end()
 
 
-def _moved(pose: QuaternionPose, node: Node, q: Sequence[Value]) -> QuaternionPose:
-    """Step over a node's placement and its joint."""
-    constant = Quaternion.of(np.array([list(row) for row in node.rotation]))
-    pose = pose.compose(constant, node.position)
+def _move(walk: _Walk, node: Node, q: Sequence[Value]) -> None:
+    """Step over a node's joint."""
     kind, start = node.joint.kind, node.joint.q_start
     if kind is JointKind.SPHERICAL:
         assert start is not None
-        return pose.compose(_input(q, start), ZERO3)
+        walk.turn(_input(q, start))
+        return
     if kind is JointKind.FLOATING:
         assert start is not None
-        return pose.compose(_input(q, start + 3), Vec3(*q[start : start + 3]))
+        walk.shift(Vec3(*q[start : start + 3]))
+        walk.turn(_input(q, start + 3))
+        return
     s = joint_position(node, q)
     if kind is JointKind.PRISMATIC:
-        return pose.compose(_WORLD.turn, node.axis * s)
-    turn = Quaternion(Vec3(0.0, 0.0, sin(0.5 * s)), cos(0.5 * s))
-    return pose.compose(turn, Vec3(0.0, 0.0, node.joint.pitch * s))
+        walk.shift(node.axis * s)
+        return
+    walk.shift(Vec3(0.0, 0.0, node.joint.pitch * s))
+    walk.spin(s)
 
 
 def _input(q: Sequence[Value], start: int) -> Quaternion:
     return Quaternion(Vec3(*q[start : start + 3]), q[start + 3])
+
+
+def _symbolic(R: Array) -> bool:
+    """Whether an array holds a program's inputs, or what comes of them."""
+    return R.dtype == object and any(isinstance(x, Scalar) for x in R.flat)
