@@ -60,14 +60,17 @@ COSINE = {
 
 COSINE_FROM_ONE = {
     "float64": (
-        -0.4999999999999941,
-        0.04166666666648785,
-        -0.0013888888870591707,
-        2.480157864935603e-05,
-        -2.755524240982418e-07,
-        2.063063645352829e-09,
+        -0.49999999999999356,
+        0.041666666666472986,
+        -0.0013888888869388017,
+        2.480157822684041e-05,
+        -2.755517549351978e-07,
+        2.062671472216798e-09,
     ),
     "float32": (-0.5, *COSINE["float32"]),
 }
-"""cos r = 1 + z (C0 + z (C1 + ...)), z = r². In float64 the best of that length, which leaves
-6.1e-17 of cos r: one coefficient fewer than above, and within 2 units in the last place still."""
+"""cos r = 1 + z (C0 + z (C1 + ...)), z = r². In float64 the best of that length for |r| ≤ 0.7916.
+
+One coefficient fewer than above: it leaves 6.8e-17 of cos r, still within 2 units in the last
+place. Near `FAR_LIMIT` the nearest multiple of π/2 is found but nearly, so |r| may pass π/4 so far.
+"""

@@ -124,6 +124,15 @@ def test_large_arguments(dtype: str) -> None:
         assert ulps(got[name], expected) < (2.0 if dtype == "float64" else 2.5)
 
 
+def test_as_good_where_the_quadrant_is_found_but_nearly() -> None:
+    """Near the limit what is left of an angle may exceed π/4."""
+    limit = FAR_LIMIT["float64"]
+    x = np.random.default_rng(4).uniform(-limit, limit, 400_000)
+    got, wide = evaluate(x, widest("float64")), x.astype(np.longdouble)
+    assert ulps(got["sin"], np.sin(wide)) < 2.0
+    assert ulps(got["cos"], np.cos(wide)) < 2.0
+
+
 @pytest.mark.parametrize("lanes", LANES, ids=str)
 def test_far_arguments_and_their_neighbours(lanes: Lanes) -> None:
     """Past the inline range the C library answers, and only for the lanes that are there."""
