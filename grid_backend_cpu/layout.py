@@ -55,7 +55,7 @@ class Layout:
 
         batched = [p for p in (*program.inputs, *program.outputs) if not p.uniform]
         parts = Parts.of(program)
-        kept = tiles(parts, lanes) * parts.count * lanes.bytes
+        kept = tiles(program, parts, lanes) * parts.count * lanes.bytes
         return cls(
             inputs=tuple(p.name for p in program.inputs if not p.uniform),
             uniform=tuple(p.name for p in program.inputs if p.uniform),

@@ -79,7 +79,7 @@ def _loop(
     e.do("br i1 %empty, label %exit, label %block")
     e.label("block")
     e.do("%first = phi i64 [ %begin, %entry ], [ %last, %advance ]")
-    e.do(f"%far = add i64 %first, {t.width * tiles(parts, t)}")
+    e.do(f"%far = add i64 %first, {t.width * tiles(program, parts, t)}")
     e.do("%short = icmp slt i64 %far, %end")
     e.do("%last = select i1 %short, i64 %far, i64 %end")
     e.do("br label %tile0")

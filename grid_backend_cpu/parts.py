@@ -34,7 +34,10 @@ TILES = 2
 With two iiwa14's forward dynamics takes 12 % less time, with four nothing less, and others more.
 """
 NEAR = 24 * 1024
-"""Bytes that the tiles may leave behind for that: half of the nearest cache."""
+"""Bytes that the tiles may leave behind for that: half of the nearest cache.
+
+With their results, whose lines are asked for while they are computed.
+"""
 _AFFINE = (Op.ADD, Op.SUB, Op.MUL, Op.NEG)
 _LONG = (0, 0)
 """As many instructions as may lie between an input and an angle."""
@@ -83,9 +86,10 @@ class Parts:
         return [range(0), *(range(a, b) for a, b in itertools.pairwise(self.bounds))]
 
 
-def tiles(parts: Parts, lanes: Lanes) -> int:
+def tiles(program: Program, parts: Parts, lanes: Lanes) -> int:
     """Count the tiles that a part is run over before the next."""
-    return max(1, min(TILES, NEAR // max(1, parts.count * lanes.bytes)))
+    scalars = parts.count + sum(port.size for port in program.outputs)
+    return max(1, min(TILES, NEAR // max(1, scalars * lanes.bytes)))
 
 
 def _opening(program: Program) -> frozenset[int]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grid_backend_cpu.parts import NEAR
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -48,7 +50,8 @@ def write_rows(e: Emitter, tag: str, pointer: str, kept: str, slots: Sequence[in
     columns = [_moved(e, kept, entry, 1 + k) for k in range(t.width)]
     vectors = [e.let(f"load {t.vector}, ptr {column}, align {t.bytes}") for column in columns]
     for start in range(0, t.width, t.piece):
-        e.store_pieces(rows, size, start, e.transpose(vectors[start : start + t.piece]))
+        pieces = e.transpose(vectors[start : start + t.piece])
+        e.store_pieces(rows, size, start, pieces, joined=size * t.bytes > NEAR)
     for r in range(t.width):
         at = e.row_pointer(rows, size, r, AHEAD // t.itemsize)
         e.do(f"call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)")

@@ -175,8 +175,14 @@ class Emitter:
             vectors += parts
         return vectors
 
-    def store_pieces(self, pointer: str, size: int, start: int, vectors: Sequence[str]) -> None:
-        """Write the pieces of rows that `transpose` has made."""
+    def store_pieces(
+        self, pointer: str, size: int, start: int, vectors: Sequence[str], *, joined: bool = False
+    ) -> None:
+        """Write the pieces of rows that `transpose` has made.
+
+        Volatile ones LLVM leaves apart: to join halves of rows takes a shuffle, and spares a store,
+        which pays where the rows do not stay in the nearest cache.
+        """
         t, piece = self.lanes, len(vectors)
         for row in range(t.width):
             value, first = vectors[row % piece], row // piece * piece
@@ -184,7 +190,8 @@ class Emitter:
                 mask = ", ".join(f"i32 {k}" for k in range(first, first + piece))
                 both = f"{t.vector} {value}, {t.vector} poison"
                 value = self.let(f"shufflevector {both}, <{piece} x i32> <{mask}>")
-            self._store(self.row_pointer(pointer, size, row, start), size, value, piece)
+            kind = "store" if joined else "store volatile"
+            self._store(self.row_pointer(pointer, size, row, start), size, value, piece, kind)
 
     def _joined(self, a: str, b: str, width: int) -> str:
         kind = f"<{width} x {self.lanes.scalar}>"
@@ -200,12 +207,11 @@ class Emitter:
             f"{self._mask(size)}, {t.vector} zeroinitializer)"
         )
 
-    def _store(self, at: str, size: int, value: str, piece: int) -> None:
+    def _store(self, at: str, size: int, value: str, piece: int, kind: str) -> None:
         t = self.lanes
         if size >= piece:
-            # Volatile, so that LLVM leaves halves of rows apart: joining two takes a shuffle.
-            kind = f"<{piece} x {t.scalar}>"
-            self.do(f"store volatile {kind} {value}, ptr {at}, align {t.itemsize}")
+            vector = f"<{piece} x {t.scalar}>"
+            self.do(f"{kind} {vector} {value}, ptr {at}, align {t.itemsize}")
             return
         self.do(
             f"call void @llvm.masked.store.{t.suffix}.p0({t.vector} {value}, "

@@ -11,7 +11,8 @@ from grid_backend_cpu import parts as parts_module
 from grid_backend_cpu.parts import PART, WIDE, Parts
 from grid_core.assets import asset_path
 from grid_core.model import load_urdf
-from grid_core.program.ops import TRIGONOMETRIC
+from grid_core.program.ops import TRIGONOMETRIC, Op
+from grid_core.program.scalar import cos, sin
 from tests.cpu.kernels import LANES, Compiled
 from tests.program.expressions import SYMBOLIC, program_of
 from tests.program.operations import traced
@@ -118,10 +119,24 @@ def test_what_is_read_is_what_was_written(name: str) -> None:
 def test_what_tiles_leave_behind_stays_near() -> None:
     lanes = LANES[-1]
     for name in ("forward_dynamics", "forward_dynamics_gradient"):
-        plan = Parts.of(traced(GO2, name))
-        count = parts_module.tiles(plan, lanes)
+        program = traced(GO2, name)
+        plan = Parts.of(program)
+        count = parts_module.tiles(program, plan, lanes)
+        scalars = plan.count + len(program.results)
         assert count >= 1
-        assert count == 1 or count * plan.count * lanes.bytes <= parts_module.NEAR
+        assert count == 1 or count * scalars * lanes.bytes <= parts_module.NEAR
+
+
+def test_angles_that_inputs_make_are_the_openings() -> None:
+    """Half an angle, or a mimic's; not what comes of a computation."""
+    program = program_of(
+        lambda x: {"y": [sin(0.5 * x[0]), cos(2.0 * x[1] + 0.1), sin(x[0] * x[1]), 0.5 * x[2]]},
+        x=(3,),
+    )
+    born = Parts.of(program).born
+    first = program.first_instruction
+    opened = [program.instructions[v - first][0] for v in born if v >= first and not born[v]]
+    assert sorted(opened) == sorted([Op.MUL, Op.SIN, Op.MUL, Op.ADD, Op.COS])
 
 
 def test_parts_are_of_a_size_and_hand_over_little() -> None:
