@@ -131,6 +131,16 @@ def test_only_a_kernel_that_waits_may_come_before_the_last_one_is_done(made: Any
     assert fake.launches[2] == fake.launches[0]
 
 
+def test_launches_overlap_where_their_blocks_do_not_crowd(made: Any) -> None:
+    """Of 10 multiprocessors, with two blocks of 64 problems each at a time."""
+    fake, build = made
+    launcher = Launcher(evolve(build, chained=True), CARD, bytes)
+    for blocks in (1, 5, 6, 19, 20, 60):
+        launcher(64 * blocks, [-2.5, 16, 32, 48], 7, aligned=True)
+    assert [shape[0] for _, _, shape in fake.launches] == [1, 5, 6, 19, 20, 60]
+    assert [len(attributes) for attributes in fake.attributes] == [1, 1, 0, 0, 1, 1]
+
+
 def test_another_fault_is_told_with_its_place(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fake, build = made
     monkeypatch.setattr(
