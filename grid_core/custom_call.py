@@ -10,6 +10,7 @@ import numpy as np
 
 from grid_core.arguments import argument_fault
 from grid_core.errors import ArgumentError
+from grid_core.operation_doc import document_method, of_users
 from grid_core.wording import brief
 
 if TYPE_CHECKING:
@@ -25,24 +26,33 @@ def customise(algorithm: Algorithm, call: OperationCall) -> Callable[..., Any]:
     """Return an algorithm's own method for a generated call, its helpers as attributes."""
     method = algorithm.method
     assert method is not None
-    bound = _bind(method, call, call.__name__, f"\n\n{call.__doc__}")
+    bound = _bind(method, call, call.__name__)
     added = [p.name for p in call.algorithm.inputs if p.shared and p.name in algorithm.constants]
     if added:
         bound = _taking(bound, method, call, added)
+    bound.__qualname__ = call.__qualname__
+    bound.__doc__ = document_method(
+        bound.__doc__ or "",
+        inspect.signature(bound),
+        call.algorithm,
+        call.model,
+        call.options,
+        np.dtype(call.dtype_name),
+    )
     for name, helper in algorithm.helpers.items():
-        setattr(bound, name, _bind(helper, call, name, ""))
+        made = _bind(helper, call, name)
+        made.__qualname__ = f"{call.__qualname__}.{name}"
+        setattr(bound, name, made)
     return bound
 
 
-def _bind(
-    method: Callable[..., Any], call: OperationCall, name: str, more: str
-) -> Callable[..., Any]:
+def _bind(method: Callable[..., Any], call: OperationCall, name: str) -> Callable[..., Any]:
     """Bind the generated call as the first argument; users see the rest of the signature.
 
     Arguments that do not fit it are refused in the words of a generated operation.
     """
     own = inspect.signature(method)
-    parameters = list(own.parameters.values())[1:]
+    first, *parameters = own.parameters.values()
     seen = own.replace(parameters=parameters)
     bare = own.replace(parameters=[p.replace(annotation=p.empty) for p in parameters])
 
@@ -59,8 +69,7 @@ def _bind(
 
     bound.__signature__ = seen  # type: ignore[attr-defined]
     bound.__name__ = name
-    bound.__qualname__ = call.__qualname__ if more else f"{call.__qualname__}.{name}"
-    bound.__doc__ = f"{inspect.getdoc(method) or call.algorithm.summary}{more}"
+    bound.__doc__ = of_users(inspect.getdoc(method) or call.algorithm.summary, first.name)
     return bound
 
 
@@ -101,7 +110,7 @@ def _taking(
         if not given:
             return bound(*args, **{n: x for n, x in keywords.items() if n not in added})
         giving: Any = _Giving(call, given)
-        return _bind(method, giving, call.__name__, "\n")(*args, **keywords)
+        return _bind(method, giving, call.__name__)(*args, **keywords)
 
     taking.__signature__ = own.replace(parameters=[*own.parameters.values(), *more])  # type: ignore[attr-defined]
     return taking

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import TYPE_CHECKING, Any
 
 from grid_core.arrays import ArrayPort
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from grid_core.algorithm import Algorithm, Options, Port
     from grid_core.model.types import RobotModel
 
-__all__ = ["document", "signature"]
+__all__ = ["document", "document_method", "of_users", "signature"]
 
 
 def signature(algorithm: Algorithm) -> inspect.Signature:
@@ -41,7 +42,6 @@ def document(
 ) -> str:
     """Compose the docstring, with the shapes in numbers."""
     arguments = [_line(port, model, options) for port in algorithm.inputs]
-    results = [_line(port, model, options) for port in algorithm.outputs]
     shapes = [str((*("B",), *port.dims(model, options))) for port in algorithm.outputs]
     into = "array" if len(shapes) == 1 else f"{len(shapes)} arrays"
     return "\n".join(
@@ -50,25 +50,70 @@ def document(
             "",
             algorithm.summary,
             "",
-            f"For {model.name!r}: nq={model.nq}, nv={model.nv}.",
-            "B problems at once, or one without the axis B.",
-            f"Arrays come out as {dtype}; other real numbers are converted to it.",
+            *_robot(model, dtype),
             "",
             "Args:",
             *arguments,
             f"    out: {into} to write the result into, C-contiguous {dtype}.",
             "",
-            "Returns:",
-            *results,
-            "",
-            "Raises:",
-            "    InputError: an array of the wrong width, rank, batch or dtype.",
-            "    OperationRefused: this robot cannot have the operation.",
-            "    HandleClosed: the handle was closed.",
-            "",
-            f"Source: {algorithm.source}",
+            *_results(algorithm, model, options),
+            *_rest(algorithm),
         ]
     )
+
+
+def document_method(
+    text: str,
+    shown: inspect.Signature,
+    algorithm: Algorithm,
+    model: RobotModel,
+    options: Options,
+    dtype: np.dtype[Any],
+) -> str:
+    """Compose the docstring of a method around an operation, with what holds of both.
+
+    Args:
+        text: the method's own, as users are to read it (`of_users`); where it says nothing of
+            results, those of the operation are given.
+        shown: the signature that users see.
+        algorithm: the operation.
+        model: the robot.
+        options: the handle's.
+        dtype: the handle's.
+    """
+    bare = [p.replace(annotation=p.empty) for p in shown.parameters.values()]
+    own = shown.replace(parameters=bare, return_annotation=shown.empty)
+    results = [] if "\nReturns:\n" in text else _results(algorithm, model, options)
+    lines = [f"{algorithm.name}{own}", "", text, "", *_robot(model, dtype), "", *results]
+    return "\n".join([*lines, *_rest(algorithm)])
+
+
+def of_users(text: str, first: str) -> str:
+    """Leave a method's first argument, which users do not give, out of its docstring."""
+    return re.sub(rf"^    {re.escape(first)}: .*\n(?:     .*\n)*", "", text, flags=re.MULTILINE)
+
+
+def _robot(model: RobotModel, dtype: np.dtype[Any]) -> list[str]:
+    return [
+        f"For {model.name!r}: nq={model.nq}, nv={model.nv}.",
+        "B problems at once, or one without the axis B.",
+        f"Arrays come out as {dtype}; other real numbers are converted to it.",
+    ]
+
+
+def _results(algorithm: Algorithm, model: RobotModel, options: Options) -> list[str]:
+    return ["Returns:", *(_line(port, model, options) for port in algorithm.outputs), ""]
+
+
+def _rest(algorithm: Algorithm) -> list[str]:
+    return [
+        "Raises:",
+        "    InputError: an array of the wrong width, rank, batch or dtype.",
+        "    OperationRefused: this robot cannot have the operation.",
+        "    HandleClosed: the handle was closed.",
+        "",
+        f"Source: {algorithm.source}",
+    ]
 
 
 def _line(port: Port, model: RobotModel, options: Options) -> str:

@@ -49,8 +49,14 @@ def runtime(
         ee_joint_names: joints or named fixed joints; None: every leaf joint.
         ee_offsets: where on each target, in its frame [m]: None for its origin; a point
             [x, y, z], a homogeneous point [x, y, z, 1] or a 4×4 transform, whose rotation
-            counts; or a list of them, one for all targets or one for each.
+            counts; or a list of them, one for all targets or one for each. A 4×4 array whose
+            last row is [0, 0, 0, 1] is one transform, for all.
         out: array to write the result into.
+
+    Returns:
+        Of the targets of the call, NEE of them, the poses [x y z roll pitch yaw] in the world
+        [m, rad], (B, NEE, 6); of `end_effector_pose_gradient_runtime` their derivatives along
+        the velocity's coordinates, (B, NEE, 6, nv).
     """
     model, name = call.model, call.__name__
     names = require_names(f"{name}: ee_joint_names", ee_joint_names)

@@ -49,7 +49,10 @@ def test_a_plugin_may_write_the_method_itself() -> None:
         "(q: 'Any', qd: 'Any', *, times: 'int' = 2) -> 'Any'",
     }
     assert robot.product.__name__ == "product"
-    assert robot.product.__doc__.startswith("Multiply.\n\nOnce is not enough.\n\nproduct(q, qd")
+    said = robot.product.__doc__
+    assert said.startswith("product(q, qd, *, times=2)\n\nMultiply.\n\nOnce is not enough.\n")
+    assert said.count("product(") == 1
+    assert "Returns:" in said
     np.testing.assert_allclose(robot.product(qd, qd, times=3), 3.0 * qd)
     robot.close()
     with pytest.raises(HandleClosed):
