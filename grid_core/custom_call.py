@@ -35,9 +35,9 @@ def customise(algorithm: Algorithm, call: OperationCall) -> Callable[..., Any]:
         bound.__doc__ or "",
         inspect.signature(bound),
         call.algorithm,
-        call.model,
-        call.options,
-        np.dtype(call.dtype_name),
+        model=call.model,
+        options=call.options,
+        dtype=np.dtype(call.dtype_name),
     )
     for name, helper in algorithm.helpers.items():
         made = _bind(helper, call, name)

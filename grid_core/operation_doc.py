@@ -66,6 +66,7 @@ def document_method(
     text: str,
     shown: inspect.Signature,
     algorithm: Algorithm,
+    *,
     model: RobotModel,
     options: Options,
     dtype: np.dtype[Any],
