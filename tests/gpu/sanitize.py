@@ -22,8 +22,8 @@ BATCHES = (1, 33, 70)
 GRADIENTS = ("inverse_dynamics_gradient", "forward_dynamics_gradient")
 """Written value by value, or gathered by several warps."""
 POSES = ("end_effector_pose", "end_effector_pose_gradient", "end_effector_pose_hessian")
-HUMANOID = ("inverse_dynamics", "forward_dynamics", "crba")
 REGRESSOR = "inverse_dynamics_regressor"
+HUMANOID = ("inverse_dynamics", "forward_dynamics", "crba", REGRESSOR)
 
 
 def main(robots: list[str]) -> None:
