@@ -59,7 +59,7 @@ def test_optional_inputs_choose_the_variant(robot: Any) -> None:
 def test_what_is_out_of_the_ordinary_goes_the_long_way(robot: Any) -> None:
     call = calls(robot)["frame_placement"]
     short, (q,) = HostExpress(call), states(8, 1)
-    right = np.empty((8, 4, 4))
+    right = np.zeros((8, 4, 4))
     frozen = right.copy()
     frozen.flags.writeable = False
     for arrays, out in (
