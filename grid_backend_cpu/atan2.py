@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grid_backend_cpu.polynomial import fma, polynomials
 from grid_core.program.arctangent import ARCTANGENT, ARCTANGENT_OF_HALF, EDGE, HALF_PI
 
 if TYPE_CHECKING:
@@ -37,12 +38,12 @@ def arctangents2(e: Emitter, pairs: Sequence[tuple[str, str]]) -> list[str]:
         small, large = _select(e, steep, run, rise), _select(e, steep, rise, run)
         edge = e.let(f"fmul {t.vector} {large}, {t.splat(EDGE)}")
         wide = e.let(f"fcmp ogt {t.vector} {small}, {edge}")
-        numerator = _select(e, wide, _fma(e, large, t.splat(-0.5), small), small)
-        denominator = _select(e, wide, _fma(e, small, t.splat(0.5), large), large)
+        numerator = _select(e, wide, fma(e, large, t.splat(-0.5), small), small)
+        denominator = _select(e, wide, fma(e, small, t.splat(0.5), large), large)
         ratios.append(e.let(f"fdiv {t.vector} {numerator}, {denominator}"))
         larger.append(large)
         turned.append((steep, wide))
-    angles = _polynomials(e, ratios)
+    angles = _angles(e, ratios)
     results = [
         _in_octant(e, angle, steep, wide, pair)
         for angle, (steep, wide), pair in zip(angles, turned, pairs, strict=True)
@@ -63,8 +64,8 @@ def _in_octant(e: Emitter, angle: str, steep: str, wide: str, pair: tuple[str, s
     flat = _select(e, backward, t.splat(2.0), t.splat(0.0))
     quarters = _select(e, steep, t.splat(1.0), flat)
     head, tail = HALF_PI[t.dtype]
-    rest = _fma(e, quarters, t.splat(tail), angle)
-    positive = _fma(e, quarters, t.splat(head), rest)
+    rest = fma(e, quarters, t.splat(tail), angle)
+    positive = fma(e, quarters, t.splat(head), rest)
     arguments = f"{t.vector} {positive}, {t.vector} {y}"
     return e.let(f"call {t.vector} @llvm.copysign.{t.suffix}({arguments})")
 
@@ -146,16 +147,13 @@ end:
 """
 
 
-def _polynomials(e: Emitter, ratios: Sequence[str]) -> list[str]:
+def _angles(e: Emitter, ratios: Sequence[str]) -> list[str]:
     """Emit the arctangents of ratios, none above `EDGE`."""
     t = e.lanes
     squares = [e.let(f"fmul {t.vector} {x}, {x}") for x in ratios]
-    *rest, highest = ARCTANGENT[t.dtype]
-    values = [t.splat(highest)] * len(ratios)
-    for c in reversed(rest):
-        values = [_fma(e, p, z, t.splat(c)) for p, z in zip(values, squares, strict=True)]
+    (values,) = polynomials(e, squares, ARCTANGENT[t.dtype])
     scaled = [e.let(f"fmul {t.vector} {x}, {z}") for x, z in zip(ratios, squares, strict=True)]
-    return [_fma(e, s, p, x) for s, p, x in zip(scaled, values, ratios, strict=True)]
+    return [fma(e, s, p, x) for s, p, x in zip(scaled, values, ratios, strict=True)]
 
 
 def _select(e: Emitter, choice: str, yes: str, no: str) -> str:
@@ -166,9 +164,3 @@ def _select(e: Emitter, choice: str, yes: str, no: str) -> str:
 def _call(e: Emitter, name: str, x: str) -> str:
     t = e.lanes
     return e.let(f"call {t.vector} @llvm.{name}.{t.suffix}({t.vector} {x})")
-
-
-def _fma(e: Emitter, a: str, b: str, c: str) -> str:
-    t = e.lanes
-    args = ", ".join(f"{t.vector} {v}" for v in (a, b, c))
-    return e.let(f"call {t.vector} @llvm.fma.{t.suffix}({args})")

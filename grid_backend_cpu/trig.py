@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grid_backend_cpu.polynomial import fma, polynomials
 from grid_core.program.trigonometry import (
     COSINE_FROM_ONE,
     FAR_LIMIT,
@@ -39,7 +40,7 @@ def within_reach(e: Emitter, angles: Sequence[str]) -> list[str]:
     # The sum of their squares is cheaper than a look at each, and no smaller than any.
     squares = e.let(f"fmul {t.vector} {angles[0]}, {angles[0]}")
     for x in angles[1:]:
-        squares = _fma(e, x, x, squares)
+        squares = fma(e, x, x, squares)
     far = e.let(f"fcmp ugt {t.vector} {squares}, {t.splat(FAR_LIMIT[t.dtype] ** 2)}")
     mask = e.let(f"bitcast <{t.width} x i1> {far} to i{t.width}")
     any_far = e.let(f"icmp ne i{t.width} {mask}, 0")
@@ -56,25 +57,6 @@ def within_reach(e: Emitter, angles: Sequence[str]) -> list[str]:
     ]
 
 
-def _fma(e: Emitter, a: str, b: str, c: str) -> str:
-    t = e.lanes
-    args = ", ".join(f"{t.vector} {x}" for x in (a, b, c))
-    return e.let(f"call {t.vector} @llvm.fma.{t.suffix}({args})")
-
-
-def _polynomials(e: Emitter, z: Sequence[str], *sets: tuple[float, ...]) -> list[list[str]]:
-    """Emit polynomials in each z, side by side; one list for each set of coefficients."""
-    values = [[e.lanes.splat(c[-1])] * len(z) for c in sets]
-    longest = max(map(len, sets))
-    for step in range(longest - 1, 0, -1):
-        for own, coefficients in zip(values, sets, strict=True):
-            at = step - 1 - (longest - len(coefficients))
-            if at >= 0:
-                constant = e.lanes.splat(coefficients[at])
-                own[:] = [_fma(e, v, x, constant) for v, x in zip(own, z, strict=True)]
-    return values
-
-
 def sines_and_cosines(e: Emitter, angles: Sequence[str]) -> list[tuple[str, str]]:
     """Emit sin(x) and cos(x) of angles that are within reach.
 
@@ -82,15 +64,15 @@ def sines_and_cosines(e: Emitter, angles: Sequence[str]) -> list[tuple[str, str]
     """
     t = e.lanes
     magic = t.splat(MAGIC[t.dtype])
-    shifted = [_fma(e, x, t.splat(TWO_OVER_PI), magic) for x in angles]
+    shifted = [fma(e, x, t.splat(TWO_OVER_PI), magic) for x in angles]
     turns = [e.let(f"fsub {t.vector} {x}, {magic}") for x in shifted]
     r = list(angles)
     for part in PI_HALF[t.dtype]:
-        r = [_fma(e, k, t.splat(-part), x) for k, x in zip(turns, r, strict=True)]
+        r = [fma(e, k, t.splat(-part), x) for k, x in zip(turns, r, strict=True)]
     z = [e.let(f"fmul {t.vector} {x}, {x}") for x in r]
     rz = [e.let(f"fmul {t.vector} {x}, {y}") for x, y in zip(r, z, strict=True)]
-    inner, cosine = _polynomials(e, z, SINE[t.dtype], (1.0, *COSINE_FROM_ONE[t.dtype]))
-    sine = [_fma(e, y, p, x) for x, y, p in zip(r, rz, inner, strict=True)]
+    inner, cosine = polynomials(e, z, SINE[t.dtype], (1.0, *COSINE_FROM_ONE[t.dtype]))
+    sine = [fma(e, y, p, x) for x, y, p in zip(r, rz, inner, strict=True)]
     turn = _turned if t.permutes else _quadrant
     return [turn(e, *each) for each in zip(shifted, sine, cosine, strict=True)]
 
@@ -112,8 +94,8 @@ def _turned(e: Emitter, shifted: str, sine: str, cosine: str) -> tuple[str, str]
         )
     opposite = e.let(f"fneg {t.vector} {own[0]}")
     return (
-        _fma(e, own[1], sine, e.let(f"fmul {t.vector} {own[0]}, {cosine}")),
-        _fma(e, opposite, sine, e.let(f"fmul {t.vector} {own[1]}, {cosine}")),
+        fma(e, own[1], sine, e.let(f"fmul {t.vector} {own[0]}, {cosine}")),
+        fma(e, opposite, sine, e.let(f"fmul {t.vector} {own[1]}, {cosine}")),
     )
 
 

@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from grid_backend_cuda.driver import use
 from grid_backend_cuda.launch import ALIGNMENT
-from grid_backend_cuda.plans import Planned, finite
+from grid_backend_cuda.plans import DevicePlanned
+from grid_core.short_way import finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grid_backend_cuda.plans import Plan, Way
+    from grid_backend_cuda.plans import Way
     from grid_core.operation_call import OperationCall
+    from grid_core.short_way import Plan
 
 __all__ = ["CupyExpress", "TorchExpress"]
 
 _SEVERAL = (list, tuple)
 
 
-class TorchExpress(Planned):
+class TorchExpress(DevicePlanned):
     """One operation on one device, for tensors of exactly PyTorch's own type.
 
     Args:
@@ -108,7 +110,7 @@ class TorchExpress(Planned):
         return results[0] if len(results) == 1 else self._call.wrap(results)
 
     def _given(
-        self, out: Any, plan: Plan, way: Way, pointers: Sequence[int]
+        self, out: Any, plan: Plan[Way], way: Way, pointers: Sequence[int]
     ) -> Sequence[Any] | None:
         """Return the caller's tensors for results, if they are right and apart from the inputs."""
         tensor, dtype, device = self._tensor, self._dtype, self._device
@@ -129,7 +131,7 @@ class TorchExpress(Planned):
         return results if way.apart(pointers, there) else None
 
 
-class CupyExpress(Planned):
+class CupyExpress(DevicePlanned):
     """One operation on one device, for arrays of exactly CuPy's own type.
 
     Args:

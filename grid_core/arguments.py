@@ -12,10 +12,16 @@ from grid_core.wording import listing, near
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["argument_fault", "checked_arguments", "checked_options"]
+__all__ = ["argument_fault", "checked_arguments", "checked_options", "unannotated"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def unannotated(signature: inspect.Signature) -> inspect.Signature:
+    """Return a signature as a line of text has it: names and defaults, no types."""
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return signature.replace(parameters=bare, return_annotation=signature.empty)
 
 
 def argument_fault(
@@ -50,8 +56,7 @@ def argument_fault(
 
 def checked_options(function: Callable[P, R]) -> Callable[P, R]:
     """Make a loading function raise `OptionError` for an unknown option, `ArgumentError` else."""
-    own = inspect.signature(function)
-    bare = own.replace(parameters=[p.replace(annotation=p.empty) for p in own.parameters.values()])
+    bare = unannotated(inspect.signature(function))
 
     @functools.wraps(function)
     def checked(*args: P.args, **keywords: P.kwargs) -> R:
@@ -77,9 +82,8 @@ def checked_options(function: Callable[P, R]) -> Callable[P, R]:
 
 def checked_arguments(method: Callable[P, R]) -> Callable[P, R]:
     """Make a method raise `ArgumentError`, not a bare TypeError, for arguments that do not fit."""
-    own = inspect.signature(method)
-    bare = [p.replace(annotation=p.empty) for p in own.parameters.values()][1:]
-    seen = own.replace(parameters=bare)
+    own = unannotated(inspect.signature(method))
+    seen = own.replace(parameters=list(own.parameters.values())[1:])
 
     @functools.wraps(method)
     def checked(*args: P.args, **keywords: P.kwargs) -> R:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grid_core.arguments import argument_fault
+from grid_core.arguments import argument_fault, unannotated
 from grid_core.errors import ArgumentError
 from grid_core.operation_doc import document_method, of_users
 from grid_core.wording import brief
@@ -54,23 +54,32 @@ def _bind(method: Callable[..., Any], call: OperationCall, name: str) -> Callabl
     own = inspect.signature(method)
     first, *parameters = own.parameters.values()
     seen = own.replace(parameters=parameters)
-    bare = own.replace(parameters=[p.replace(annotation=p.empty) for p in parameters])
+    bare = unannotated(seen)
 
     @functools.wraps(method)
     def bound(*args: Any, **keywords: Any) -> Any:
         try:
             return method(call, *args, **keywords)
         except TypeError:
-            # Looked at afterwards: calls that are right pay nothing.
-            fault = argument_fault(name, bare, args, keywords)
-            if fault is None:
-                raise
-            raise ArgumentError(fault) from None
+            _refuse(name, bare, args, keywords)
+            raise
 
     bound.__signature__ = seen  # type: ignore[attr-defined]
     bound.__name__ = name
     bound.__doc__ = of_users(inspect.getdoc(method) or call.algorithm.summary, first.name)
     return bound
+
+
+def _refuse(
+    name: str, bare: inspect.Signature, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> None:
+    """Raise `ArgumentError` where arguments do not fit.
+
+    They are looked at after a call went wrong: calls that are right pay nothing.
+    """
+    fault = argument_fault(name, bare, args, keywords)
+    if fault is not None:
+        raise ArgumentError(fault) from None
 
 
 class _Giving:
@@ -101,6 +110,7 @@ def _taking(
     The method knows nothing of them: what it calls has them already.
     """
     own: inspect.Signature = bound.__signature__  # type: ignore[attr-defined]
+    bare = unannotated(own)
     kind = inspect.Parameter.KEYWORD_ONLY
     more = [inspect.Parameter(name, kind, default=None) for name in added]
 
@@ -109,8 +119,11 @@ def _taking(
         given = {name: keywords.pop(name) for name in added if keywords.get(name) is not None}
         if not given:
             return bound(*args, **{n: x for n, x in keywords.items() if n not in added})
-        giving: Any = _Giving(call, given)
-        return _bind(method, giving, call.__name__)(*args, **keywords)
+        try:
+            return method(_Giving(call, given), *args, **keywords)
+        except TypeError:
+            _refuse(call.__name__, bare, args, keywords)
+            raise
 
     taking.__signature__ = own.replace(parameters=[*own.parameters.values(), *more])  # type: ignore[attr-defined]
     return taking

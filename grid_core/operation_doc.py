@@ -6,6 +6,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
+from grid_core.arguments import unannotated
 from grid_core.arrays import ArrayPort
 
 if TYPE_CHECKING:
@@ -82,10 +83,16 @@ def document_method(
         options: the handle's.
         dtype: the handle's.
     """
-    bare = [p.replace(annotation=p.empty) for p in shown.parameters.values()]
-    own = shown.replace(parameters=bare, return_annotation=shown.empty)
     results = [] if "\nReturns:\n" in text else _results(algorithm, model, options)
-    lines = [f"{algorithm.name}{own}", "", text, "", *_robot(model, dtype), "", *results]
+    lines = [
+        f"{algorithm.name}{unannotated(shown)}",
+        "",
+        text,
+        "",
+        *_robot(model, dtype),
+        "",
+        *results,
+    ]
     return "\n".join([*lines, *_rest(algorithm)])
 
 

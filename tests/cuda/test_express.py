@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grid_backend_cuda import arrays, express, plans
+from grid_backend_cuda import arrays, express
+from grid_core import short_way
 from grid_core.errors import ArgumentError, HandleClosed, InputError
 from tests.cuda.fake_torch import Parameter, Tensor, fake_torch
 from tests.cuda.pretend import Backend
@@ -85,7 +86,7 @@ def test_other_numbers_take_the_long_way(call: Any) -> None:
 
 
 def test_batches_follow_one_another(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plans, "_MOST_PLANS", 3)
+    monkeypatch.setattr(short_way, "_MOST_PLANS", 3)
     for count in (1, 2, 33, 40, 7, 1, 40):
         got = call(Tensor(A[:count]), Tensor(B[:count]))
         np.testing.assert_array_equal(got.array, -9.81 * B[:count])
